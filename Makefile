@@ -1,0 +1,66 @@
+# The one door: `make` lists every task. The virtual environment makes itself.
+PYTHON ?= python3.11
+VENV := .venv
+OLDEST := .venv-oldest
+DATA ?= ../shared/datasets
+export SMOOTHBOOST_DATA ?= $(abspath $(DATA))
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+RUN := PATH="$(abspath $(VENV))/bin:$$PATH"
+RUN_OLDEST := PATH="$(abspath $(OLDEST))/bin:$$PATH"
+BUILD_TOOLS := "meson-python>=0.17" "meson>=1.5" ninja "cython>=3.1" "numpy>=2.0"
+
+.PHONY: help demo test test-newest test-oldest lint format bench accuracy audit-full docs clean
+.DEFAULT_GOAL := help
+
+help:  ## list the tasks
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
+
+$(VENV)/ready: pyproject.toml meson.build
+	$(PYTHON) -m venv $(VENV)
+	$(RUN) pip install --quiet $(BUILD_TOOLS)
+	$(RUN) pip install --quiet --no-build-isolation --editable ".[dev]"
+	touch $@
+
+$(OLDEST)/ready: pyproject.toml meson.build
+	$(PYTHON) -m venv $(OLDEST)
+	$(RUN_OLDEST) pip install --quiet "scikit-learn==1.6.*" pytest pytest-xdist pandas ninja
+	$(RUN_OLDEST) pip install --quiet .
+	touch $@
+
+demo: $(VENV)/ready  ## fit and show a private model of the embedded table
+	$(RUN) smoothboost demo
+
+test: lint test-newest test-oldest  ## everything CI runs
+
+test-newest: $(VENV)/ready  ## all tests, with the newest libraries
+	$(RUN) pytest -n 2
+
+test-oldest: $(OLDEST)/ready  ## the estimator's tests with scikit-learn 1.6
+	$(RUN_OLDEST) pip install --quiet --no-deps --force-reinstall .
+	$(RUN_OLDEST) pytest -n 2 tests/test_classifier.py
+
+lint: $(VENV)/ready  ## ruff, mypy --strict and cython-lint
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) mypy
+	$(RUN) cython-lint src
+
+format: $(VENV)/ready  ## put the code into shape
+	$(RUN) ruff check --fix .
+	$(RUN) ruff format .
+
+bench: $(VENV)/ready  ## speed and memory beside peers, in one run
+	$(RUN) pip install --quiet --editable ".[bench]" --no-build-isolation
+	$(RUN) python benchmarks/speed.py
+
+accuracy: $(VENV)/ready  ## accuracy on Adult: the paper's calibration and the defaults
+	$(RUN) python benchmarks/accuracy.py
+
+audit-full: $(VENV)/ready  ## the exhaustive audits that are too large for CI
+	$(RUN) python -m smoothboost_audit
+
+docs: $(VENV)/ready  ## run every code block of the documentation
+	$(RUN) pytest tests/test_docs.py
+
+clean:  ## remove what the other tasks made
+	rm -rf $(VENV) $(OLDEST) build dist

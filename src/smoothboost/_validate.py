@@ -1,0 +1,56 @@
+"""Checks of what the caller declares; every message reads "Expected ..., got ... .".
+
+Only public declarations are checked here, never a cell of a private table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from fractions import Fraction
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+
+def number(name: str, value: Any, what: str, accept: Any) -> float:
+    """Return `value` as a float if it is a finite real number that `accept` takes."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Real)
+        or not isfinite(value)
+        or not accept(value)
+    ):
+        raise ValueError(f"Expected {name} {what}, got {value!r}.")
+    return float(value)
+
+
+def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
+    """Return `value` as an int if it is a whole number in [low, high]."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Integral)
+        or value < low
+        or (high is not None and value > high)
+    ):
+        span = f">= {low}" if high is None else f"from {low} to {high}"
+        raise ValueError(f"Expected {name} to be a whole number {span}, got {value!r}.")
+    return int(value)
+
+
+def one_of(name: str, value: Any, options: Collection[str]) -> str:
+    """Return `value` if it is one of `options`."""
+    if not isinstance(value, str) or value not in options:
+        choices = ", ".join(repr(option) for option in options)
+        raise ValueError(f"Expected {name} to be one of {choices}, got {value!r}.")
+    return value
+
+
+def rational(value: float) -> Fraction:
+    """Return the number as it is written in decimal: 0.1 is one tenth.
+
+    Examples
+    --------
+    >>> rational(0.1)
+    Fraction(1, 10)
+    """
+    return Fraction(value) if isinstance(value, Fraction) else Fraction(repr(float(value)))

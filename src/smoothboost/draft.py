@@ -1,0 +1,71 @@
+"""A schema drafted from data, for a person to edit. It looks at the rows: not private."""
+
+from __future__ import annotations
+
+from math import floor, log10
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost.cells import read_numbers
+from smoothboost.schema import Boolean, Categorical, Column, Numeric, Schema
+
+MAX_CATEGORIES = 100
+"""More distinct values than this are cut to the most frequent ones, with `other` declared."""
+
+
+def draft_schema(frame: Any, labels: Any) -> Schema:
+    """Draft a schema from a frame or array and its labels.
+
+    It looks at every column's type, smallest and largest value, distinct values and whether
+    any are missing, and at the distinct labels: use it on public data, or treat the result as
+    private until a person has replaced what it read by what is publicly known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draft_schema(np.array([[0.5], [2.0]]), ["a", "b"]).columns["x0"]
+    Numeric(low=0.5, high=2.0, bins=32, scale='linear', edges=None, missing=False)
+    """
+    native = nw.from_native(frame, eager_only=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        cells = {str(name): native.get_column(name).to_list() for name in native.columns}
+    else:
+        array = np.asarray(frame)
+        cells = {f"x{at}": array[:, at].tolist() for at in range(array.shape[1])}
+    columns = {name: _draft_column(np.array([*c, None], object)[:-1]) for name, c in cells.items()}
+    classes = np.unique(np.asarray(labels))
+    return Schema(columns, target=classes.tolist())
+
+
+def _draft_column(cells: NDArray[np.object_]) -> Column:
+    present = [value for value in cells.tolist() if not _is_missing(value)]
+    missing = len(present) < len(cells)
+    if present and all(isinstance(value, bool | np.bool_) for value in present):
+        return Boolean(missing=missing)
+    numbers = read_numbers(np.array([*present, None], object)[:-1])
+    if present and not np.isnan(numbers).any():
+        finite = numbers[np.isfinite(numbers)]
+        low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+        low, high = _outward(float(low), float(high))
+        return Numeric(low=low, high=high, missing=missing)
+    texts, counts = np.unique([str(value).strip() for value in present], return_counts=True)
+    frequent = texts[np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]]
+    values = sorted(frequent.tolist()) or ["none"]
+    return Categorical(values, other=len(texts) > MAX_CATEGORIES, missing=missing)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def _outward(low: float, high: float) -> tuple[float, float]:
+    """Widen [low, high] to two significant digits of its width, so that it reads well."""
+    if low == high:
+        return low - 0.5, high + 0.5
+    unit = 10.0 ** (floor(log10(high - low)) - 1)
+    return float(f"{np.floor(low / unit) * unit:.12g}"), float(f"{np.ceil(high / unit) * unit:.12g}")
+
+

@@ -1,0 +1,90 @@
+"""Which literals compete: the rule language, and the public constraints on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from smoothboost.rules import Literal
+from smoothboost.schema import Categorical, Column, Schema
+
+LANGUAGES = ("threshold", "one_hot")
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Public limits on the rules that may compete.
+
+    Parameters
+    ----------
+    forbidden : frozenset of str
+        Columns that must not be used.
+    monotone : frozenset of (str, int)
+        Columns whose effect must be monotone: +1 lets only those rules compete that never
+        move to an earlier declared class as the value grows, -1 to a later one.
+    """
+
+    forbidden: frozenset[str] = frozenset()
+    monotone: frozenset[tuple[str, int]] = frozenset()
+
+    def check(self, schema: Schema) -> None:
+        """Raise if a constraint names a column that the schema does not have or cannot obey."""
+        for name in sorted(self.forbidden | {name for name, _ in self.monotone}):
+            if name not in schema.columns:
+                raise ValueError(
+                    f"Expected constraints to name declared columns, got {name!r}; "
+                    f"declared are {', '.join(schema.names)}."
+                )
+        for name, sign in sorted(self.monotone):
+            if isinstance(schema.columns[name], Categorical):
+                raise ValueError(
+                    f"Expected monotone_columns to be numeric or Boolean, got {name!r}, "
+                    "whose values have no order."
+                )
+            if sign not in (-1, 1):
+                raise ValueError(f"Expected monotone_columns[{name!r}] to be 1 or -1, got {sign}.")
+
+    def allow(self, schema: Schema, literal: Literal, if_true: int, if_false: int) -> bool:
+        """Tell whether a 1-rule obeys the monotone columns."""
+        name = schema.names[literal.column]
+        ordered = schema.columns[name].n_ordered
+        classes = [
+            if_true if literal.start <= code < literal.stop else if_false for code in range(ordered)
+        ]
+        return all(
+            classes == sorted(classes, reverse=sign < 0)
+            for column, sign in self.monotone
+            if column == name
+        )
+
+
+def literals_of(schema: Schema, language: str, constraints: Constraints) -> tuple[Literal, ...]:
+    """List the literals of every allowed column, each distinct test once.
+
+    Examples
+    --------
+    >>> from smoothboost.schema import Categorical, Numeric, Schema
+    >>> schema = Schema({"n": Numeric(edges=[1, 2]), "c": Categorical("ab")}, target=[0, 1])
+    >>> len(literals_of(schema, "threshold", Constraints()))  # n ≤ 1, n ≤ 2, c is a
+    3
+    """
+    return tuple(
+        literal
+        for position, (name, column) in enumerate(schema.columns.items())
+        if name not in constraints.forbidden
+        for literal in _column_literals(position, column, language)
+    )
+
+
+def _column_literals(position: int, column: Column, language: str) -> Iterator[Literal]:
+    n_codes = column.n_codes
+    if n_codes == 2:  # the second code's test is the first one's negation
+        yield Literal.equals(position, 1 if column.kind == "boolean" else 0)
+    elif n_codes > 2 and language == "threshold" and column.kind == "numeric":
+        for code in range(column.n_ordered - 1):
+            yield Literal.at_most(position, code)
+        for code in range(column.n_ordered, n_codes):  # missing
+            yield Literal.equals(position, code)
+    elif n_codes > 2:
+        for code in range(n_codes):
+            yield Literal.equals(position, code)

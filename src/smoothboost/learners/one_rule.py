@@ -1,0 +1,106 @@
+"""The 1-rule learner: every literal with every pair of classes, scored by weighted accuracy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost import _validate
+from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
+from smoothboost.rules import LiteralRule
+from smoothboost.schema import Schema
+
+
+@dataclass(frozen=True)
+class OneRule:
+    """Rules with one literal, and constant rules.
+
+    Parameters
+    ----------
+    literals : {"threshold", "one_hot"}, default "threshold"
+        How numeric columns are tested: by thresholds, or bin by bin as in the paper.
+
+    Examples
+    --------
+    >>> from smoothboost import Boolean, Schema
+    >>> schema = Schema({"member": Boolean()}, target=["no", "yes"])
+    >>> len(OneRule().compete(schema))  # member, not member, always no, always yes
+    4
+    """
+
+    literals: str = "threshold"
+
+    def compete(self, schema: Schema, constraints: Constraints | None = None) -> OneRuleCandidates:
+        """List the rules that compete under a schema and public constraints."""
+        _validate.one_of("literals", self.literals, LANGUAGES)
+        constraints = constraints or Constraints()
+        constraints.check(schema)
+        return _candidates(schema, self.literals, constraints)
+
+
+class OneRuleCandidates:
+    """The rules that compete in every round, and their scores.
+
+    A rule is a literal and two classes; its score is the weight of the rows it gets right. The
+    constant rules come last.
+    """
+
+    def __init__(self, schema: Schema, language: str, constraints: Constraints) -> None:
+        literals = literals_of(schema, language, constraints)
+        classes = range(len(schema.target))
+        self._rules = [
+            LiteralRule(literal, if_true, if_false)
+            for literal in literals
+            for if_true in classes
+            for if_false in classes
+            if if_true != if_false and constraints.allow(schema, literal, if_true, if_false)
+        ]
+        offsets = np.cumsum([0] + [column.n_codes for column in schema.columns.values()])
+        tested = [rule.literal for rule in self._rules if rule.literal is not None]
+        self._start = np.array([offsets[test.column] + test.start for test in tested], dtype=int)
+        self._stop = np.array([offsets[test.column] + test.stop for test in tested], dtype=int)
+        self._true = np.array([rule.if_true for rule in self._rules], dtype=int)
+        self._false = np.array([rule.if_false for rule in self._rules], dtype=int)
+        self._first_column = slice(0, int(offsets[1]))
+        self._rules += [LiteralRule(None, label, label) for label in classes]
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    def __getitem__(self, index: int) -> LiteralRule:
+        return self._rules[index]
+
+    def scores(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return each rule's weighted number of correct rows.
+
+        Parameters
+        ----------
+        sums : array of int64, shape (total codes, n_classes)
+            Weight of the rows with each code (columns one after the other) and class.
+        """
+        total = sums[self._first_column].sum(axis=0)
+        below = np.zeros((len(sums) + 1, sums.shape[1]), dtype=np.int64)
+        np.cumsum(sums, axis=0, out=below[1:])  # wraps around harmlessly: only differences count
+        hits = below[self._stop, self._true] - below[self._start, self._true]
+        misses = below[self._stop, self._false] - below[self._start, self._false]
+        return np.concatenate([hits - misses + total[self._false], total])
+
+    def score_range(self, peak: Fraction, rounding: int) -> int:
+        """Return the length of the interval that holds all score changes: 2 * peak + rounding.
+
+        Notes
+        -----
+        Guarantee: replacing one row moves a mass of at most `peak`, so every rule's weighted
+        accuracy changes by an amount in an interval of twice that (docs/privacy/one-rules.md).
+        """
+        return floor(2 * peak) + rounding
+
+
+@lru_cache(maxsize=64)
+def _candidates(schema: Schema, language: str, constraints: Constraints) -> OneRuleCandidates:
+    return OneRuleCandidates(schema, language, constraints)

@@ -1,0 +1,86 @@
+"""What a release is guaranteed to protect, as a value that travels with it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from math import isfinite
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The privacy guarantee of a released model.
+
+    Parameters
+    ----------
+    epsilon : float or None
+        The budget; None means no privacy at all.
+    delta : float
+        0 is pure differential privacy.
+    spent : float or None
+        The epsilon that our accounting proves for one replaced row at its share of delta;
+        at most epsilon / rows_per_person.
+    rows_per_person : int
+        The most rows one person may have in the table.
+    n_rows : int
+        Rows of the table; public.
+    mechanism : str or None
+        How each choice was made.
+    calibration : str
+        "tight" (our constants) or "paper".
+    seeded : bool
+        Whether the noise came from a seed, in which case nothing is guaranteed against
+        whoever knows it.
+    drafted : bool
+        Whether the schema was drafted from the rows, which the guarantee does not cover.
+    """
+
+    epsilon: float | None
+    delta: float
+    spent: float | None
+    rows_per_person: int
+    n_rows: int
+    mechanism: str | None
+    calibration: str
+    seeded: bool
+    drafted: bool
+
+    neighbours = "one row replaced, number of rows public"
+    proof = "docs/privacy/one-rules.md"
+
+    @property
+    def holds(self) -> bool:
+        """Whether the release is differentially private at all."""
+        return self.epsilon is not None and not self.seeded and not self.drafted
+
+    def __str__(self) -> str:
+        if self.epsilon is None:
+            return "not private (epsilon=None)"
+        amount = f"epsilon = {self.epsilon:g}"
+        if self.delta:
+            amount += f", delta = {self.delta:g}"
+        notes = [
+            note
+            for note, present in (
+                ("up to " + str(self.rows_per_person) + " rows a person", self.rows_per_person > 1),
+                ("NOT PRIVATE: the noise is seeded", self.seeded),
+                ("NOT PRIVATE: the schema was drafted from the rows", self.drafted),
+            )
+            if present
+        ]
+        return "; ".join([f"{amount} ({self.neighbours})", *notes])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the guarantee as a plain dictionary."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, document: Any) -> Guarantee:
+        """Read a guarantee back."""
+        names = {field.name for field in fields(cls)}
+        if not isinstance(document, dict) or set(document) != names:
+            raise ValueError(f"Expected a guarantee with {', '.join(sorted(names))}.")
+        epsilon = document["epsilon"]
+        if epsilon is not None and not (isinstance(epsilon, float | int) and isfinite(epsilon)):
+            raise ValueError("Expected the guarantee's epsilon to be a number or null.")
+        return cls(**document)

@@ -1,0 +1,224 @@
+"""Exact private selection over integer scores with a rational exponent.
+
+A `Selection` is one private choice: candidates with integer scores, and a rate. It both samples
+(`sample`) and states its distribution (`probabilities`), so what the audits examine is the
+object that `fit` uses.
+
+If replacing one row changes all scores by amounts that lie in an interval of length R, a
+selection at rate r is (r * R)-differentially private. The learner knows R, the plan chooses r.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost.privacy.exact import FAST_BITS, SLACK, exp_bounds, exp_thresholds
+from smoothboost.privacy.randomness import BitSource, uniform_below
+
+
+@dataclass(frozen=True, eq=False)
+class Selection(ABC):
+    """One choice among candidates, better scores being more likely.
+
+    Parameters
+    ----------
+    scores : array of int64
+        One integer per candidate; only differences matter.
+    rate : Fraction
+        Natural-log odds per unit of score, exact.
+    """
+
+    scores: NDArray[np.int64]
+    rate: Fraction
+
+    @abstractmethod
+    def probabilities(self) -> NDArray[np.float64]:
+        """State the exact distribution of `sample`, rounded to double precision."""
+
+    @abstractmethod
+    def sample(self, bits: BitSource) -> int:
+        """Draw the index of one candidate, exactly from the stated distribution."""
+
+    def _odds(self) -> NDArray[np.float64]:
+        """exp(rate * (score - best)), for `probabilities` only: never decides an outcome."""
+        gaps = self.scores - self.scores.max()
+        return np.exp(np.asarray(gaps * float(self.rate), dtype=np.float64))
+
+    def _exponent(self, index: int) -> Fraction:
+        return self.rate * (int(self.scores.max()) - int(self.scores[index]))
+
+
+class PermuteAndFlip(Selection):
+    """Permute-and-flip (McKenna and Sheldon, 2020): never worse than the exponential mechanism.
+
+    Every candidate tosses a coin that shows heads with probability exp(-rate * (best - score)),
+    and one of the heads is chosen uniformly: the same as visiting the candidates in random
+    order and stopping at the first head.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fractions import Fraction
+    >>> PermuteAndFlip(np.array([0, 2]), Fraction(1, 2)).probabilities().round(4)
+    array([0.1839, 0.8161])
+
+    Notes
+    -----
+    Guarantee: (rate * R)-DP when the score changes lie in an interval of length R
+    (docs/privacy/selection.md).
+    """
+
+    def probabilities(self) -> NDArray[np.float64]:
+        """State P[i] = q_i * integral over u in [0, 1] of prod_{j != i} (1 - u q_j).
+
+        The integrand is a polynomial of degree len(scores) - 1, so Gauss-Legendre quadrature
+        with half as many nodes is exact; all its terms are positive, so nothing cancels.
+        """
+        odds = self._odds()
+        nodes, weights = np.polynomial.legendre.leggauss(len(odds) // 2 + 1)
+        moments = (nodes + 1) / 2
+        misses = 1 - moments[:, None] * odds[None, :]
+        others = misses.prod(axis=1)[:, None] / misses
+        return odds * ((weights / 2) @ others)
+
+    def sample(self, bits: BitSource) -> int:
+        """Draw the index of one candidate."""
+        heads = np.flatnonzero(self._toss(bits))
+        return int(heads[uniform_below(len(heads), bits)])
+
+    def _toss(self, bits: BitSource) -> NDArray[np.bool_]:
+        """Toss every candidate's coin: 16 bits settle most, the rest are refined one by one."""
+        thresholds = exp_thresholds(self.scores, int(self.scores.max()), self.rate)
+        draws = np.frombuffer(bits.take(2 * len(thresholds)), dtype="<u2").astype(np.uint64)
+        width = np.uint64(FAST_BITS - 16)
+        slack = np.uint64(SLACK)
+        low = np.where(thresholds > slack, thresholds - slack, np.uint64(0))
+        heads = (draws + np.uint64(1)) << width <= low
+        tails = draws << width >= thresholds + slack
+        for index in np.flatnonzero(~(heads | tails)):
+            heads[index] = _is_below_exp(int(draws[index]), 16, self._exponent(index), bits)
+        return heads
+
+
+class Exponential(Selection):
+    """The exponential mechanism: Pr[i] proportional to exp(rate * score).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fractions import Fraction
+    >>> Exponential(np.array([0, 2]), Fraction(1, 2)).probabilities().round(4)
+    array([0.2689, 0.7311])
+
+    Notes
+    -----
+    Guarantee: (rate * R)-bounded range, hence (rate * R)-DP, when the score changes lie in an
+    interval of length R (docs/privacy/selection.md).
+    """
+
+    def probabilities(self) -> NDArray[np.float64]:
+        """State exp(rate * score), normalised."""
+        odds = self._odds()
+        return odds / odds.sum()
+
+    def sample(self, bits: BitSource) -> int:
+        """Draw the index of one candidate.
+
+        A uniform number with 64 known bits is looked up among the cumulated odds, which are
+        known between bounds. If some candidate's cell surely holds the number that candidate
+        is chosen; otherwise the number gets more bits and the odds more precision.
+        """
+        draw, known = int.from_bytes(bits.take(8), "big"), 64
+        low, high = self._fast_cells()
+        while (index := _cell_of(draw, known, low, high)) is None:
+            draw, known = (draw << 64) | int.from_bytes(bits.take(8), "big"), known + 64
+            low, high = self._slow_cells(known + 64)
+        return index
+
+    def _fast_cells(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        thresholds = exp_thresholds(self.scores, int(self.scores.max()), self.rate)
+        slack = np.uint64(SLACK)
+        spare = np.uint64(len(thresholds).bit_length() + 1)  # so that the sums stay below 2**63
+        low = np.where(thresholds > slack, thresholds - slack, np.uint64(0)) >> spare
+        high = ((thresholds + slack) >> spare) + np.uint64(1)
+        return low.cumsum(dtype=np.uint64), high.cumsum(dtype=np.uint64)
+
+    def _slow_cells(self, precision: int) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+        bounds = [exp_bounds(self._exponent(i), precision) for i in range(len(self.scores))]
+        low, high = np.array(bounds, dtype=object).T
+        return low.cumsum(), high.cumsum()
+
+
+class Maximum(Selection):
+    """The best candidate, the first among equals: no noise and no privacy (`epsilon=None`)."""
+
+    def probabilities(self) -> NDArray[np.float64]:
+        """State the point mass on the best candidate."""
+        point = np.zeros(len(self.scores))
+        point[self.scores.argmax()] = 1.0
+        return point
+
+    def sample(self, bits: BitSource) -> int:
+        """Return the best candidate; draws no bits."""
+        return int(self.scores.argmax())
+
+
+MECHANISMS: dict[str, type[Selection]] = {
+    "permute_and_flip": PermuteAndFlip,
+    "exponential": Exponential,
+}
+
+
+def noisy_sign(difference: int, rate: Fraction, mechanism: type[Selection]) -> Selection:
+    """Choose between + (index 0) and - (index 1) by the sign of `difference` plus noise.
+
+    With `PermuteAndFlip` the noise is Laplace of scale 1/rate, with `Exponential` it is
+    logistic of the same scale: a selection between the scores `difference` and 0 *is* the sign
+    of the noisy difference.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> noisy_sign(4, Fraction(1, 2), PermuteAndFlip).probabilities().round(4)  # 1 - exp(-2) / 2
+    array([0.9323, 0.0677])
+
+    Notes
+    -----
+    Guarantee: (rate * D)-DP when the difference changes by at most D; over several differences
+    jointly, D bounds the sum of their changes (docs/privacy/selection.md).
+    """
+    return mechanism(np.array([difference, 0], dtype=np.int64), rate)
+
+
+def _is_below_exp(draw: int, known: int, x: Fraction, bits: BitSource) -> bool:
+    """Decide U < exp(-x) for a uniform U whose first `known` bits are `draw`."""
+    while True:
+        low, high = exp_bounds(x, known)
+        if draw + 1 <= low:
+            return True
+        if draw >= high:
+            return False
+        draw, known = (draw << 64) | int.from_bytes(bits.take(8), "big"), known + 64
+
+
+def _cell_of(
+    draw: int,
+    known: int,
+    low: NDArray[np.uint64] | NDArray[np.object_],
+    high: NDArray[np.uint64] | NDArray[np.object_],
+) -> int | None:
+    """Find the cell that surely holds U in [draw, draw + 1) / 2**known, or None.
+
+    The cumulated odds up to and including cell i lie between low[i] and high[i].
+    """
+    low_total, high_total = int(low[-1]), int(high[-1])
+    guess = (2 * draw + 1) * low_total >> (known + 1)
+    index = min(int(np.searchsorted(low, low.dtype.type(guess), side="right")), len(low) - 1)
+    above_previous = index == 0 or int(high[index - 1]) << known <= draw * low_total
+    below_own = index == len(low) - 1 or (draw + 1) * high_total <= int(low[index]) << known
+    return index if above_previous and below_own else None

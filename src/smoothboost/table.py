@@ -1,0 +1,207 @@
+"""A schema and a frame to immutable codes: one byte per cell, one class position per row.
+
+Each cell's code depends on that cell and the schema alone. The work goes through the frame in
+slices of rows, so that beyond the codes only a slice is ever copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, cast
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from smoothboost.cells import codes_of_column, codes_of_values
+from smoothboost.schema import Column, Schema
+
+_SLICE = 32768
+
+Codes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A frame as the declared codes: what the engines count.
+
+    Parameters
+    ----------
+    schema : Schema
+        The declared public facts.
+    codes : array of uint8, shape (n_columns, n_rows)
+        The code of every cell.
+    labels : array of uint8, shape (n_rows,)
+        The position of every row's class among the declared ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smoothboost import Numeric, Schema
+    >>> schema = Schema({"age": Numeric(edges=[30, 60])}, target=["no", "yes"])
+    >>> table = Table.from_frame(schema, np.array([[25.0], [61.0], [30.0]]), ["no", "yes", "no"])
+    >>> table.codes, table.labels
+    (array([[0, 2, 0]], dtype=uint8), array([0, 1, 0], dtype=uint8))
+    """
+
+    schema: Schema
+    codes: Codes
+    labels: Codes
+
+    def __post_init__(self) -> None:
+        self.codes.setflags(write=False)
+        self.labels.setflags(write=False)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows; public."""
+        return len(self.labels)
+
+    @classmethod
+    def from_frame(cls, schema: Schema, frame: Any, labels: Any, n_threads: int = 1) -> Table:
+        """Encode a frame (or an array, by position) and its labels."""
+        columns = declared_columns(schema, frame)
+        classes = encode_labels(schema, labels)
+        if columns.n_rows != len(classes):
+            raise ValueError(
+                f"Expected as many labels as rows, got {len(classes)} labels "
+                f"and {columns.n_rows} rows."
+            )
+        if not columns.n_rows:
+            raise ValueError("Expected at least one row, got an empty table (0 sample(s)).")
+        return cls(schema, columns.encode(range(len(schema.columns)), n_threads), classes)
+
+
+@dataclass(frozen=True)
+class DeclaredColumns:
+    """The declared columns of a frame, checked but not yet read.
+
+    `read(position, start, stop)` returns a slice of a column as an array or an Arrow array.
+    """
+
+    columns: Sequence[Column]
+    n_rows: int
+    read: Callable[[int, int, int], Any]
+
+    def encode(self, positions: Sequence[int], n_threads: int = 1) -> Codes:
+        """Return the codes of some columns, one row of the result per column."""
+        codes = np.empty((len(positions), self.n_rows), dtype=np.uint8)
+
+        def encode_slice(start: int) -> None:
+            stop = min(start + _SLICE, self.n_rows)
+            for place, position in enumerate(positions):
+                cells = self.read(position, start, stop)
+                codes_of_column(self.columns[position], cells, codes[place, start:stop])
+
+        starts = range(0, self.n_rows, _SLICE)
+        if n_threads == 1 or len(starts) == 1:
+            for start in starts:
+                encode_slice(start)
+        else:
+            with ThreadPoolExecutor(n_threads) as pool:
+                list(pool.map(encode_slice, starts))
+        return codes
+
+
+def declared_columns(schema: Schema, frame: Any) -> DeclaredColumns:
+    """Find the declared columns in a frame by name, or in an array by position.
+
+    Columns that are not declared are never read. Raises on a missing column, a repeated name,
+    or a type that no cell could satisfy; never on a cell.
+    """
+    columns = tuple(schema.columns.values())
+    if hasattr(frame, "todense"):
+        raise TypeError("Expected a dense frame or array, got a sparse matrix; call .toarray().")
+    native = nw.from_native(frame, eager_only=True, pass_through=True)
+    if not isinstance(native, nw.DataFrame):
+        array = _as_array(frame, len(columns))
+        return DeclaredColumns(
+            columns, len(array), lambda position, start, stop: array[start:stop, position]
+        )
+    _check_names(schema, list(frame.columns) if hasattr(frame, "columns") else native.columns)
+    by_position = [native.get_column(name) for name in schema.names]
+    for name, series in zip(schema.names, by_position, strict=True):
+        _check_type(name, schema.columns[name], series.dtype)
+    return DeclaredColumns(
+        columns,
+        len(native),
+        lambda position, start, stop: _cells(by_position[position][start:stop]),
+    )
+
+
+def encode_labels(schema: Schema, labels: Any) -> Codes:
+    """Return the position of each label among the declared classes.
+
+    A label that is not declared is the curator's mistake and raises; the message does not say
+    which or where.
+    """
+    native = nw.from_native(labels, series_only=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        cells = _cells(native)
+    else:
+        cells = np.asarray(labels)
+        if cells.ndim != 1:
+            raise ValueError(f"Expected labels in one dimension, got shape {cells.shape}.")
+    positions = codes_of_values(
+        cells, {label: at for at, label in enumerate(schema.target)}, unknown=-1, missing=-1
+    )
+    if (positions < 0).any():
+        classes = ", ".join(repr(label) for label in schema.target)
+        raise ValueError(
+            f"Expected every label in the target column to be a declared class ({classes}); "
+            "some are not. Declare them in the schema's target or remove those rows."
+        )
+    return positions.astype(np.uint8)
+
+
+def _as_array(frame: Any, n_columns: int) -> NDArray[Any]:
+    array = np.asarray(frame)
+    if array.ndim != 2:
+        raise ValueError(
+            f"Expected a frame or a 2D array, got {type(frame).__name__} with {array.ndim} "
+            "dimension(s). Reshape your data: .reshape(-1, 1) for a single column, "
+            ".reshape(1, -1) for a single row."
+        )
+    if array.shape[1] != n_columns:
+        raise ValueError(
+            f"Expected {n_columns} columns as the schema declares, got {array.shape[1]}."
+        )
+    if array.dtype.kind not in "biufOUS":
+        raise ValueError(f"Expected an array of numbers or text, got dtype {array.dtype}.")
+    return cast("NDArray[Any]", array)
+
+
+def _check_names(schema: Schema, names: list[Any]) -> None:
+    repeated = sorted({name for name in schema.names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"Expected each column once, got {', '.join(repeated)} more than once.")
+    if missing := [name for name in schema.names if name not in names]:
+        raise ValueError(
+            f"Expected the declared columns {', '.join(schema.names)}; "
+            f"missing are {', '.join(missing)}."
+        )
+
+
+def _check_type(name: str, column: Column, dtype: Any) -> None:
+    nested = dtype.is_nested() or dtype == nw.Binary
+    if nested or (dtype.is_temporal() and column.kind != "categorical"):
+        raise ValueError(
+            f"Expected column {name!r} to be {column.kind}, got type {dtype}, "
+            "which no cell could satisfy."
+        )
+
+
+def _cells(series: nw.Series[Any]) -> Any:
+    """Return a series as NumPy numbers, an Arrow array, or, if its types are mixed, objects."""
+    if series.dtype.is_numeric() and not series.dtype.is_decimal():
+        values = series.to_numpy()
+        if values.dtype.kind in "iuf":
+            return values
+    try:
+        cells = series.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, ValueError):
+        return np.array([*series.to_list(), None], dtype=object)[:-1]
+    return cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells

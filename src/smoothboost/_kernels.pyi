@@ -4,6 +4,9 @@ from numpy.typing import NDArray
 def encode_numeric(
     values: NDArray[np.float64],
     cuts: NDArray[np.float64],
+    origin: float,
+    scale: float,
+    below: NDArray[np.uint8],
     missing_code: int,
     codes: NDArray[np.uint8],
 ) -> None: ...
@@ -13,7 +16,8 @@ def count_codes(
     offsets: NDArray[np.int64],
     counts: NDArray[np.int64],
     slot: int,
-    n_threads: int,
+    first: int,
+    last: int,
 ) -> None: ...
 def index_column(
     codes: NDArray[np.uint8],
@@ -21,7 +25,8 @@ def index_column(
     n_codes: int,
     order: NDArray[np.uint16],
     starts: NDArray[np.int32],
-    n_threads: int,
+    first: int,
+    last: int,
 ) -> None: ...
 def shift_levels(
     order: NDArray[np.uint16],
@@ -30,16 +35,20 @@ def shift_levels(
     key_start: int,
     step: int,
     levels: NDArray[np.int16],
+    places: NDArray[np.int64],
     rows: NDArray[np.uint32],
     keys: NDArray[np.uint16],
-    n_moved: int,
-) -> int: ...
+    first: int,
+    last: int,
+) -> None: ...
 def move_counts(
-    codes: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
+    packs: NDArray[np.uint8],
+    digits: NDArray[np.int64],
+    pack_starts: NDArray[np.int64],
     rows: NDArray[np.uint32],
     keys: NDArray[np.uint16],
     moves: NDArray[np.int64],
     counts: NDArray[np.int64],
-    n_threads: int,
+    first: int,
+    last: int,
 ) -> None: ...

@@ -1,33 +1,58 @@
-"""The loops: encoding, counting, and moving rows between levels. Every one has a NumPy twin."""
+"""The loops: encoding, counting, and moving rows between levels. Every one has a NumPy twin.
 
-from cython.parallel cimport prange
+None holds the GIL. Those that take `first` and `last` do part of the work, so that threads can
+share it; the parts write to different places.
+"""
+
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memset
+from libc.stdlib cimport calloc, free
 
 cdef enum:
     BLOCK = 65536
 
 
 def encode_numeric(
-    const double[::1] values, const double[::1] cuts, int missing_code, uint8_t[::1] codes
+    const double[:] values,
+    const double[::1] cuts,
+    double origin,
+    double scale,
+    const uint8_t[::1] below,
+    int missing_code,
+    uint8_t[::1] codes,
 ):
-    """Write how many cuts lie below each value; NaN gets `missing_code`."""
+    """Write how many cuts lie below each value; NaN gets `missing_code`.
+
+    A value's cell is clip(floor((value - origin) * scale)); rounding keeps this monotone, so
+    below[cell], the cuts in lower cells, are surely below the value, and the cuts of higher
+    cells are not. At most one cut shares the cell: one comparison decides. The last of `cuts`
+    is infinity. An empty `below` asks for a binary search instead.
+    """
     cdef Py_ssize_t i
     cdef int size, half, base
-    cdef int n_cuts = <int> cuts.shape[0]
-    cdef double value
+    cdef int n_cuts = <int> cuts.shape[0] - 1
+    cdef double value, place
+    cdef double last = <double> (below.shape[0] - 1)
     with nogil:
-        for i in range(values.shape[0]):
-            value = values[i]
-            # Binary search without branches: every value takes the same steps.
-            base = 0
-            size = n_cuts
-            while size > 0:
-                half = (size + 1) >> 1
-                base += half * (cuts[base + half - 1] < value)
-                size -= half
-            codes[i] = <uint8_t> (base if value == value else missing_code)
+        if below.shape[0] == 0:
+            for i in range(values.shape[0]):
+                value = values[i]
+                # Binary search without branches: every value takes the same steps.
+                base = 0
+                size = n_cuts
+                while size > 0:
+                    half = (size + 1) >> 1
+                    base += half * (cuts[base + half - 1] < value)
+                    size -= half
+                codes[i] = <uint8_t> (base if value == value else missing_code)
+        else:
+            for i in range(values.shape[0]):
+                value = values[i]
+                place = (value - origin) * scale
+                place = place if place > 0 else 0  # also for NaN
+                place = place if place < last else last
+                base = below[<int> place]
+                base += cuts[base] < value
+                codes[i] = <uint8_t> (base if value == value else missing_code)
 
 
 def count_codes(
@@ -36,13 +61,14 @@ def count_codes(
     const int64_t[::1] offsets,
     int64_t[:, :, ::1] counts,
     int slot,
-    int n_threads,
+    Py_ssize_t first,
+    Py_ssize_t last,
 ):
-    """Add one to counts[offset of column + code, label, slot] for every cell."""
+    """Add one to counts[offset of column + code, label, slot] for the cells of some columns."""
     cdef Py_ssize_t column
-    cdef Py_ssize_t n_columns = codes.shape[0]
-    for column in prange(n_columns, nogil=True, num_threads=n_threads, schedule="dynamic"):
-        _count_column(codes, labels, offsets, counts, slot, column)
+    with nogil:
+        for column in range(first, last):
+            _count_column(codes, labels, offsets, counts, slot, column)
 
 
 cdef void _count_column(
@@ -80,17 +106,18 @@ def index_column(
     int n_codes,
     uint16_t[::1] order,
     int32_t[:, ::1] starts,
-    int n_threads,
+    Py_ssize_t first,
+    Py_ssize_t last,
 ):
-    """Sort each block of 65,536 rows by (label, code), stably.
+    """Sort some blocks of 65,536 rows by (label, code), stably.
 
     `order` gets row numbers within their block; starts[block, label * n_codes + code] gets
     where that group begins in the block, and the last entry the block's length.
     """
     cdef Py_ssize_t block
-    cdef Py_ssize_t n_blocks = starts.shape[0]
-    for block in prange(n_blocks, nogil=True, num_threads=n_threads, schedule="dynamic"):
-        _index_block(codes, labels, n_codes, order, starts, block)
+    with nogil:
+        for block in range(first, last):
+            _index_block(codes, labels, n_codes, order, starts, block)
 
 
 cdef void _index_block(
@@ -126,91 +153,138 @@ def shift_levels(
     int key_start,
     int step,
     int16_t[::1] levels,
+    const int64_t[::1] places,
     uint32_t[::1] rows,
     uint16_t[::1] keys,
-    Py_ssize_t n_moved,
+    Py_ssize_t first,
+    Py_ssize_t last,
 ):
-    """Move the rows of some groups by `step` levels and list them.
+    """Move the rows of some groups, in some blocks, by `step` levels and list them.
 
-    `groups` holds half-open ranges of groups. Appends each row to `rows`, and key_start plus
-    its old level to `keys`, from position `n_moved`; returns the new length.
+    `groups` holds half-open ranges of groups. The rows of block b go to `rows` from places[b]
+    on, and key_start plus their old level to `keys`.
     """
-    cdef Py_ssize_t block, i, part, row
+    cdef Py_ssize_t block
     with nogil:
-        for block in range(starts.shape[0]):
-            for part in range(groups.shape[0]):
-                for i in range(starts[block, groups[part, 0]], starts[block, groups[part, 1]]):
-                    row = block * BLOCK + order[block * BLOCK + i]
-                    rows[n_moved] = <uint32_t> row
-                    keys[n_moved] = <uint16_t> (key_start + levels[row])
-                    levels[row] = <int16_t> (levels[row] + step)
-                    n_moved += 1
-    return n_moved
+        for block in range(first, last):
+            _shift_block(order, starts, groups, key_start, step, levels, places, rows, keys, block)
+
+
+cdef void _shift_block(
+    const uint16_t[::1] order,
+    const int32_t[:, ::1] starts,
+    const int64_t[:, ::1] groups,
+    int key_start,
+    int step,
+    int16_t[::1] levels,
+    const int64_t[::1] places,
+    uint32_t[::1] rows,
+    uint16_t[::1] keys,
+    Py_ssize_t block,
+) noexcept nogil:
+    cdef Py_ssize_t part, i, row
+    cdef Py_ssize_t first = block * BLOCK
+    cdef Py_ssize_t place = places[block]
+    for part in range(groups.shape[0]):
+        for i in range(starts[block, groups[part, 0]], starts[block, groups[part, 1]]):
+            row = first + order[first + i]
+            rows[place] = <uint32_t> row
+            keys[place] = <uint16_t> (key_start + levels[row])
+            levels[row] = <int16_t> (levels[row] + step)
+            place += 1
 
 
 def move_counts(
-    const uint8_t[:, ::1] codes,
-    const int64_t[::1] offsets,
-    const uint32_t[::1] rows,
-    const uint16_t[::1] keys,
-    const int64_t[:, ::1] moves,
-    int64_t[:, :, ::1] counts,
-    int n_threads,
-):
-    """Carry the listed rows from their old to their new slot in every column's counts.
-
-    Key k stands for the class moves[k, 0], the old slot moves[k, 1] and the new one moves[k, 2].
-    """
-    cdef Py_ssize_t pair
-    cdef Py_ssize_t n_pairs = (codes.shape[0] + 1) // 2
-    for pair in prange(n_pairs, nogil=True, num_threads=n_threads, schedule="dynamic"):
-        _move_columns(codes, offsets, rows, keys, moves, counts, 2 * pair)
-
-
-cdef void _move_columns(
-    const uint8_t[:, ::1] codes,
-    const int64_t[::1] offsets,
+    const uint8_t[:, ::1] packs,
+    const int64_t[:, ::1] digits,
+    const int64_t[::1] pack_starts,
     const uint32_t[::1] rows,
     const uint16_t[::1] keys,
     const int64_t[:, ::1] moves,
     int64_t[:, :, ::1] counts,
     Py_ssize_t first,
+    Py_ssize_t last,
+):
+    """Carry the listed rows from their old to their new slot in the counts of some packs.
+
+    Each byte of `packs` holds the codes of one or more columns, as digits: the columns of pack
+    p are digits[pack_starts[p] : pack_starts[p + 1]], each a divisor, a number of codes and a
+    first row in `counts`; a pack's last divisor times its number of codes is how many values
+    the byte takes. Key k stands for the class moves[k, 0], the old slot moves[k, 1] and the
+    new one moves[k, 2].
+    """
+    cdef Py_ssize_t pack
+    with nogil:
+        for pack in range(first, last, 2):
+            _move_packs(packs, digits, pack_starts, rows, keys, moves, counts, pack, last)
+
+
+cdef void _move_packs(
+    const uint8_t[:, ::1] packs,
+    const int64_t[:, ::1] digits,
+    const int64_t[::1] pack_starts,
+    const uint32_t[::1] rows,
+    const uint16_t[::1] keys,
+    const int64_t[:, ::1] moves,
+    int64_t[:, :, ::1] counts,
+    Py_ssize_t first,
+    Py_ssize_t last,
 ) noexcept nogil:
-    # Two columns at a time share the reading of rows and keys.
-    cdef Py_ssize_t second = min(first + 1, codes.shape[0] - 1)
-    cdef Py_ssize_t n_keys = moves.shape[0]
-    cdef Py_ssize_t n_first = offsets[first + 1] - offsets[first]
-    cdef Py_ssize_t n_second = offsets[second + 1] - offsets[second]
-    cdef const uint8_t* left = &codes[first, 0]
-    cdef const uint8_t* right = &codes[second, 0]
-    cdef uint32_t* tally = <uint32_t*> calloc((n_first + n_second) * n_keys, sizeof(uint32_t))
-    cdef uint32_t* tally_right = tally + n_first * n_keys
-    cdef Py_ssize_t i
+    # Two packs at a time share the reading of rows and keys.
+    cdef Py_ssize_t second = min(first + 1, last - 1)
+    cdef Py_ssize_t n_values = max(
+        _n_values(digits, pack_starts, first), _n_values(digits, pack_starts, second)
+    )
+    cdef Py_ssize_t size = moves.shape[0] * n_values
+    cdef const uint8_t* left = &packs[first, 0]
+    cdef const uint8_t* right = &packs[second, 0]
+    cdef uint32_t* tally = <uint32_t*> calloc(2 * size, sizeof(uint32_t))
+    cdef uint32_t* tally_right = tally + size
+    cdef Py_ssize_t i, key
     cdef uint32_t row
-    cdef Py_ssize_t key
     for i in range(rows.shape[0]):
         row = rows[i]
-        key = keys[i]
-        tally[left[row] * n_keys + key] += 1
-        tally_right[right[row] * n_keys + key] += 1
-    _carry(tally, offsets[first], n_first, moves, counts)
+        key = keys[i] * n_values
+        tally[key + left[row]] += 1
+        tally_right[key + right[row]] += 1
+    for i in range(pack_starts[first], pack_starts[first + 1]):
+        _carry(tally, n_values, digits, i, pack_starts[first + 1] - 1, moves, counts)
     if second > first:
-        _carry(tally_right, offsets[second], n_second, moves, counts)
+        for i in range(pack_starts[second], pack_starts[second + 1]):
+            _carry(tally_right, n_values, digits, i, pack_starts[second + 1] - 1, moves, counts)
     free(tally)
+
+
+cdef Py_ssize_t _n_values(
+    const int64_t[:, ::1] digits, const int64_t[::1] pack_starts, Py_ssize_t pack
+) noexcept nogil:
+    cdef Py_ssize_t last = pack_starts[pack + 1] - 1
+    return digits[last, 0] * digits[last, 1]
 
 
 cdef void _carry(
     const uint32_t* tally,
-    Py_ssize_t offset,
-    Py_ssize_t n_codes,
+    Py_ssize_t stride,
+    const int64_t[:, ::1] digits,
+    Py_ssize_t digit,
+    Py_ssize_t last_digit,
     const int64_t[:, ::1] moves,
     int64_t[:, :, ::1] counts,
 ) noexcept nogil:
-    cdef Py_ssize_t code, key
-    cdef Py_ssize_t n_keys = moves.shape[0]
-    cdef uint32_t moved
-    for code in range(n_codes):
-        for key in range(n_keys):
-            moved = tally[code * n_keys + key]
-            counts[offset + code, moves[key, 0], moves[key, 1]] -= moved
-            counts[offset + code, moves[key, 0], moves[key, 2]] += moved
+    """Add up what one digit's column has in a tally by (key, value of the pack)."""
+    cdef Py_ssize_t divisor = digits[digit, 0]
+    cdef Py_ssize_t n_codes = digits[digit, 1]
+    cdef Py_ssize_t first = digits[digit, 2]
+    cdef Py_ssize_t n_values = digits[last_digit, 0] * digits[last_digit, 1]
+    cdef Py_ssize_t key, code, high, low
+    cdef int64_t moved
+    for key in range(moves.shape[0]):
+        for code in range(n_codes):
+            moved = 0
+            high = code * divisor
+            while high < n_values:
+                for low in range(divisor):
+                    moved += tally[key * stride + high + low]
+                high += n_codes * divisor
+            counts[first + code, moves[key, 0], moves[key, 1]] -= moved
+            counts[first + code, moves[key, 0], moves[key, 2]] += moved

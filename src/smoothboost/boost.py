@@ -8,20 +8,14 @@ from smoothboost.engine import CountEngine
 from smoothboost.learners.one_rule import OneRuleCandidates
 from smoothboost.plan import Plan
 from smoothboost.privacy.mechanisms import Selection
+from smoothboost.privacy.randomness import BitSource
 from smoothboost.rules import LiteralRule
 
-Choose = Callable[[Selection], int]
-"""Makes one choice: `sample` in a fit, every possibility in an audit."""
 
+class Booster:
+    """A fit in progress: it proposes one private choice at a time and accepts its outcome.
 
-def boost(
-    engine: CountEngine,
-    candidates: OneRuleCandidates,
-    plan: Plan,
-    choose: Choose,
-    on_round: Callable[[int], None] | None = None,
-) -> tuple[LiteralRule, ...]:
-    """Choose the plan's rounds of rules, each on the weights the earlier ones left.
+    A fit samples each proposal; an audit follows every outcome of the same proposals.
 
     Parameters
     ----------
@@ -31,8 +25,49 @@ def boost(
         The rules that compete.
     plan : Plan
         Rounds, weights, and what each choice may spend.
-    choose : callable
-        Turns a `Selection` into the index of the chosen rule.
+    """
+
+    def __init__(self, engine: CountEngine, candidates: OneRuleCandidates, plan: Plan) -> None:
+        self._engine = engine
+        self._candidates = candidates
+        self._plan = plan
+        self.rules: tuple[LiteralRule, ...] = ()
+
+    @property
+    def choices_left(self) -> int:
+        """How many choices are still to be made."""
+        return self._plan.n_rounds - len(self.rules)
+
+    def propose(self) -> Selection:
+        """Weigh the rows as they stand and score the candidates: the next private choice."""
+        weights = self._plan.measure.weights(self._engine.level_counts())
+        scores = self._candidates.scores(self._engine.code_sums(weights))
+        return self._plan.selection(scores, self._plan.rate)
+
+    def accept(self, index: int) -> None:
+        """Add the chosen rule and let it vote."""
+        rule = self._candidates[index]
+        self._engine.add_votes(rule)
+        self.rules += (rule,)
+
+    def fork(self) -> Booster:
+        """Return a second booster in the same state."""
+        twin = Booster(self._engine.fork(), self._candidates, self._plan)
+        twin.rules = self.rules
+        return twin
+
+
+def boost(
+    booster: Booster, bits: BitSource, on_round: Callable[[int], None] | None = None
+) -> tuple[LiteralRule, ...]:
+    """Choose the plan's rounds of rules, each on the weights the earlier ones left.
+
+    Parameters
+    ----------
+    booster : Booster
+        The fit to carry out.
+    bits : BitSource
+        Where the noise comes from.
     on_round : callable, optional
         Told how many rounds are done.
 
@@ -41,17 +76,8 @@ def boost(
     Guarantee: the rules are the only thing computed from the rows, and together they are
     within the plan's budget (docs/privacy/one-rules.md).
     """
-    rules: list[LiteralRule] = []
-    for done in range(1, plan.n_rounds + 1):
-        rule = candidates[choose(next_selection(engine, candidates, plan))]
-        engine.add_votes(rule)
-        rules.append(rule)
+    while booster.choices_left:
+        booster.accept(booster.propose().sample(bits))
         if on_round:
-            on_round(done)
-    return tuple(rules)
-
-
-def next_selection(engine: CountEngine, candidates: OneRuleCandidates, plan: Plan) -> Selection:
-    """Weigh the rows as they stand and score the candidates: the choice of the next round."""
-    weights = plan.measure.weights(engine.level_counts())
-    return plan.selection(candidates.scores(engine.code_sums(weights)), plan.rate)
+            on_round(len(booster.rules))
+    return booster.rules

@@ -27,7 +27,7 @@ _FALSE = ("false", "f", "no", "n", "0")
 def codes_of_column(column: Column, cells: Any, codes: NDArray[np.uint8]) -> None:
     """Write the codes of a slice of cells."""
     if isinstance(column, Numeric):
-        _kernels.encode_numeric(read_numbers(cells), _cuts(column), column.missing_code, codes)
+        _kernels.encode_numeric(read_numbers(cells), *_grid(column), column.missing_code, codes)
         return
     declared: Mapping[Any, int]
     if isinstance(column, Boolean):
@@ -86,7 +86,7 @@ def _spellings(value: Any) -> tuple[str, ...]:
 def read_numbers(cells: Any) -> NDArray[np.float64]:
     """Read cells as float64, NaN where there is no number."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
-        return np.ascontiguousarray(cells, dtype=np.float64)
+        return cells.astype(np.float64, copy=False)
     if isinstance(cells, pa.Array) and (
         pa.types.is_integer(cells.type)
         or pa.types.is_floating(cells.type)
@@ -114,13 +114,10 @@ def _number_of(value: Any) -> float:
 
 def _by_distinct(cells: Any, read: Any, dtype: Any) -> NDArray[Any]:
     """Apply `read` to each distinct value and spread the results over the cells."""
-    if isinstance(cells, np.ndarray) and cells.dtype.kind in "biufU":
-        distinct, places = np.unique(cells, return_inverse=True)
-        return np.array([read(value) for value in distinct.tolist()], dtype=dtype)[places.ravel()]
     if isinstance(cells, np.ndarray):
         try:
-            if cells.dtype.kind == "O":
-                cells = pa.array(cells.tolist(), from_pandas=True)
+            plain = cells.tolist() if cells.dtype.kind == "O" else np.ascontiguousarray(cells)
+            cells = pa.array(plain, from_pandas=True)
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
             pass
     if isinstance(cells, pa.Array):
@@ -142,5 +139,20 @@ def _dictionary(cells: Any) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _cuts(column: Numeric) -> NDArray[np.float64]:
-    return np.array(column.cuts, dtype=np.float64)
+def _grid(column: Numeric) -> tuple[NDArray[np.float64], float, float, NDArray[np.uint8]]:
+    """Lay even cells over a column's cuts, at most one cut in each, for `encode_numeric`.
+
+    Returns the cuts and infinity; origin and scale of the cells; and the number of cuts in
+    lower cells, for each cell. No cells if the cuts are too uneven.
+    """
+    cuts = np.array([*column.cuts, np.inf])
+    finite = cuts[:-1]
+    for n_cells in (64, 256, 1024, 4096):
+        if len(finite) < 2:
+            break
+        origin, scale = finite[0], (n_cells - 1) / (finite[-1] - finite[0])
+        cells = np.clip((finite - origin) * scale, 0, n_cells - 1).astype(int)
+        if len(np.unique(cells)) == len(cells):
+            below = np.searchsorted(cells, np.arange(n_cells)).astype(np.uint8)
+            return cuts, float(origin), float(scale), below
+    return cuts, 0.0, 0.0, np.empty(0, dtype=np.uint8)

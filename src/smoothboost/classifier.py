@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smoothboost import _validate
-from smoothboost.boost import boost
+from smoothboost.boost import Booster, boost
 from smoothboost.draft import draft_schema
 from smoothboost.engine import LocalEngine
 from smoothboost.exceptions import BudgetTooSmallWarning, PrivacyLeakWarning, SeededNoiseWarning
@@ -170,7 +170,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         threads = _threads(self.n_jobs) if table.codes.size > _SMALL else 1
         engine = LocalEngine(table, plan.n_rounds, threads)
         with _progress(self.verbose, plan.n_rounds) as on_round:
-            rules = boost(engine, candidates, plan, lambda choice: choice.sample(bits), on_round)
+            rules = boost(Booster(engine, candidates, plan), bits, on_round)
 
         private = plan.budget.epsilon is not None
         self.privacy_ = Guarantee(

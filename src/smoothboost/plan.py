@@ -6,6 +6,7 @@ number of rows and classes, and the rules that compete.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -102,14 +103,15 @@ class Plan:
 
     @property
     def spends(self) -> tuple[Spend, ...]:
-        """What each round costs, for one replaced row.
+        """What the rounds cost, for one replaced row; equal ones are counted together.
 
         Notes
         -----
         Guarantee: round t is (rate * range_t)-DP (docs/privacy/one-rules.md).
         """
         bounded = self.mechanism == "exponential"
-        return tuple(Spend(self.rate * width, bounded_range=bounded) for width in self.ranges)
+        counts = Counter(self.ranges)
+        return tuple(Spend(self.rate * width, bounded, counts[width]) for width in counts)
 
     @cached_property
     def spent(self) -> float | None:
@@ -237,11 +239,12 @@ def _tight_rate(budget: Budget, ranges: Sequence[int], mechanism: str) -> Fracti
     if delta <= 0:
         return pure
     widest = max(ranges)
-    shares = [width / widest for width in ranges]
+    shares = Counter(width / widest for width in ranges)
     bounded = mechanism == "exponential"
 
     def cost(level: float) -> float:
-        return total_epsilon([Spend(level * share, bounded) for share in shares], delta)
+        spends = [Spend(level * share, bounded, count) for share, count in shares.items()]
+        return total_epsilon(spends, delta)
 
     level = largest(float(epsilon), cost, start=float(epsilon) / len(ranges))
     return max(pure, Fraction(level) / widest)

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from smoothboost.cells import codes_of_column, codes_of_values
 from smoothboost.schema import Column, Schema
 
-_SLICE = 32768
+_FRAME_SLICE = 32768  # rows; a frame takes longer to slice than an array
+_ARRAY_SLICE = 8192  # so that all columns of a slice of a row-major array fit the cache
 
 Codes = NDArray[np.uint8]
 
@@ -85,18 +86,19 @@ class DeclaredColumns:
     columns: Sequence[Column]
     n_rows: int
     read: Callable[[int, int, int], Any]
+    n_slice: int
 
     def encode(self, positions: Sequence[int], n_threads: int = 1) -> Codes:
         """Return the codes of some columns, one row of the result per column."""
         codes = np.empty((len(positions), self.n_rows), dtype=np.uint8)
 
         def encode_slice(start: int) -> None:
-            stop = min(start + _SLICE, self.n_rows)
+            stop = min(start + self.n_slice, self.n_rows)
             for place, position in enumerate(positions):
                 cells = self.read(position, start, stop)
                 codes_of_column(self.columns[position], cells, codes[place, start:stop])
 
-        starts = range(0, self.n_rows, _SLICE)
+        starts = range(0, self.n_rows, self.n_slice)
         if n_threads == 1 or len(starts) == 1:
             for start in starts:
                 encode_slice(start)
@@ -119,7 +121,10 @@ def declared_columns(schema: Schema, frame: Any) -> DeclaredColumns:
     if not isinstance(native, nw.DataFrame):
         array = _as_array(frame, len(columns))
         return DeclaredColumns(
-            columns, len(array), lambda position, start, stop: array[start:stop, position]
+            columns,
+            len(array),
+            lambda position, start, stop: array[start:stop, position],
+            _ARRAY_SLICE,
         )
     _check_names(schema, list(frame.columns) if hasattr(frame, "columns") else native.columns)
     by_position = [native.get_column(name) for name in schema.names]
@@ -129,6 +134,7 @@ def declared_columns(schema: Schema, frame: Any) -> DeclaredColumns:
         columns,
         len(native),
         lambda position, start, stop: _cells(by_position[position][start:stop]),
+        _FRAME_SLICE,
     )
 
 

@@ -15,6 +15,7 @@ from math import exp, expm1, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 Float = NDArray[np.float64]
 
@@ -154,14 +155,14 @@ def _convert(curve: Callable[[Float], Float | float], delta: float) -> float:
     low, high = log(1e-4), log(1e9)
     best = np.inf
     for _ in range(4):
-        exponents = np.linspace(low, high, 257)
+        exponents = np.linspace(low, high, 65)
         order = 1 + np.exp(exponents)
         epsilons = (
             curve(order) + np.log1p(-1 / order) - (log(delta) + np.log(order)) / (order - 1)
         )
         at = int(np.argmin(epsilons))
         best = min(best, float(epsilons[at]))
-        low, high = exponents[max(at - 1, 0)], exponents[min(at + 1, 256)]
+        low, high = exponents[max(at - 1, 0)], exponents[min(at + 1, 64)]
     return max(best, 0.0)
 
 
@@ -196,17 +197,21 @@ def group_budget(epsilon: Fraction, delta: float, size: int) -> tuple[Fraction, 
 def largest(limit: float, cost: Callable[[float], float], start: float) -> float:
     """Return (nearly) the largest x > 0 with cost(x) <= limit, for an increasing cost.
 
-    Bisection on floats, then a step of one part in 10**9 towards less: more than the rounding
-    of any accountant here.
+    A root search on floats, then a step of one part in 10**9 towards less, which is more than
+    the rounding of any accountant here.
+
+    Examples
+    --------
+    >>> round(largest(2.0, lambda x: x * x, start=1.0), 6)
+    1.414214
     """
-    low, high = start, start
+    low = high = start
     while cost(low) > limit:
         low /= 2
     while cost(high) <= limit:
         high *= 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if cost(middle) <= limit else (low, middle)
-        if high - low <= 1e-12 * low:
-            break
-    return low * (1 - 1e-9)
+    root = brentq(lambda x: cost(x) - limit, low, high, xtol=1e-12 * low, rtol=1e-12)
+    answer = float(root) * (1 - 1e-9)
+    while cost(answer) > limit:
+        answer *= 1 - 1e-9
+    return answer

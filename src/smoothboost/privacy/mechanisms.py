@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,11 +81,10 @@ class PermuteAndFlip(Selection):
         with half as many nodes is exact; all its terms are positive, so nothing cancels.
         """
         odds = self._odds()
-        nodes, weights = np.polynomial.legendre.leggauss(len(odds) // 2 + 1)
-        moments = (nodes + 1) / 2
+        moments, weights = _quadrature(len(odds) // 2 + 1)
         misses = 1 - moments[:, None] * odds[None, :]
         others = misses.prod(axis=1)[:, None] / misses
-        return odds * ((weights / 2) @ others)
+        return np.asarray(odds * (weights @ others))
 
     def sample(self, bits: BitSource) -> int:
         """Draw the index of one candidate."""
@@ -193,6 +193,13 @@ def noisy_sign(difference: int, rate: Fraction, mechanism: type[Selection]) -> S
     jointly, D bounds the sum of their changes (docs/privacy/selection.md).
     """
     return mechanism(np.array([difference, 0], dtype=np.int64), rate)
+
+
+@lru_cache(maxsize=64)
+def _quadrature(n_nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Gauss-Legendre nodes and weights on [0, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(n_nodes)
+    return (nodes + 1) / 2, weights / 2
 
 
 def _is_below_exp(draw: int, known: int, x: Fraction, bits: BitSource) -> bool:

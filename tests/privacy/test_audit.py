@@ -1,0 +1,192 @@
+"""Exhaustive audits of the shipped path, and the mutations that they must catch."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from boosting_audit import Setting, audit
+
+from smoothboost import plan as plan_module
+from smoothboost.learners.one_rule import OneRuleCandidates
+from smoothboost.measure import Measure
+from smoothboost.plan import make_plan
+from smoothboost.privacy.audit import largest_loss, neighbours_of, tables_of
+
+EPSILONS = (Fraction(1, 2), Fraction(2), Fraction(4))
+ROUNDING = 1e-9  # the audit's probabilities are doubles
+
+TWO_CLASSES = [
+    Setting(n_rows, 2, n_rounds, density, rate)
+    for density, rate in (
+        (Fraction(2, 5), Fraction(1)),
+        (Fraction(1, 5), Fraction(1, 2)),
+        (Fraction(1), Fraction(2, 5)),
+    )
+    for n_rounds in (1, 2, 3)
+    for n_rows in (1, 2, 3, 4, 5)
+]
+THREE_CLASSES = [
+    Setting(n_rows, 3, n_rounds, Fraction(2, 5), Fraction(1))
+    for n_rounds, most_rows in ((1, 4), (2, 4), (3, 2))
+    for n_rows in range(1, most_rows + 1)
+]
+WEIGHTED = [
+    Setting(4, 2, 2, Fraction(1, 2), Fraction(1), class_weights=(Fraction(1), Fraction(5, 2)))
+]
+PAPER = [Setting(4, 2, 2, Fraction(2, 5), Fraction(1), calibration="paper")]
+
+MUTANT = Setting(4, 2, 2, Fraction(1, 4), Fraction(2))
+
+
+@pytest.mark.parametrize("setting", [*TWO_CLASSES, *THREE_CLASSES, *WEIGHTED, *PAPER], ids=str)
+def test_no_neighbour_is_told_apart_by_more_than_epsilon(setting):
+    for (mechanism, epsilon), loss in audit(setting, EPSILONS).items():
+        assert loss <= epsilon + ROUNDING, (mechanism, epsilon)
+
+
+def test_some_audited_settings_clip_weights():
+    assert sum(setting.clips for setting in TWO_CLASSES) >= 10
+
+
+@pytest.mark.parametrize("mechanism", ["permute_and_flip", "exponential"])
+def test_the_claim_is_nearly_attained_in_one_round(mechanism):
+    losses = audit(Setting(5, 2, 1, Fraction(2, 5), Fraction(1)), (Fraction(2), Fraction(4)))
+    for (name, epsilon), loss in losses.items():
+        if name == mechanism:
+            assert loss >= 0.9 * epsilon
+
+
+def test_the_papers_constant_is_loose_by_half():
+    losses = audit(
+        Setting(5, 2, 1, Fraction(2, 5), Fraction(1), calibration="paper"), (Fraction(2),)
+    )
+    assert max(losses.values()) <= 2 * 0.51
+
+
+class TestMutations:
+    """Each breaks the mechanism in a way others did; the audit of the same path goes red."""
+
+    EPSILON = Fraction(2)
+
+    def worst(self, setting=MUTANT):
+        make_plan.cache_clear()
+        losses = audit(setting, (self.EPSILON,))
+        make_plan.cache_clear()
+        return max(losses.values()) / self.EPSILON
+
+    def test_unmutated_path_is_within_its_claim(self):
+        assert self.worst() <= 1 + ROUNDING
+
+    def test_missing_clip_is_caught(self, monkeypatch):
+        def unclipped(self, counts):
+            raw = np.outer(self.factors, self.levels[: counts.shape[1]])
+            total = int((raw * counts).sum())
+            one = 1 << self.unit_bits
+            weights = np.zeros(counts.shape, dtype=np.int64)
+            for group in zip(*counts.nonzero(), strict=True):
+                weights[group] = int(raw[group]) * self.mass * one // total
+            return weights
+
+        setting = Setting(5, 2, 2, Fraction(3, 5), Fraction(2))
+        assert self.worst(setting) <= 1 + ROUNDING
+        monkeypatch.setattr(Measure, "weights", unclipped)
+        assert self.worst(setting) > 1.01
+
+    def test_projecting_only_upwards_at_a_fixed_total_is_caught(self, monkeypatch):
+        # c >= 1 only, divided by a fixed K all the same: the mass reaches n.
+        def lazy(self, counts):
+            top = self.levels[(counts.shape[1] - 1) // 2]  # margin 0 weighs 1
+            one = 1 << self.unit_bits
+            row = [min(one, one * level // top) for level in self.levels[: counts.shape[1]]]
+            return np.array([row] * len(counts), dtype=np.int64)
+
+        monkeypatch.setattr(Measure, "weights", lazy)
+        assert self.worst(Setting(4, 2, 2, Fraction(1, 4), Fraction(1, 5))) > 1.01
+
+    def test_eta_handed_over_as_epsilon_is_caught(self, monkeypatch):
+        honest = plan_module._tight_rate
+        monkeypatch.setattr(
+            plan_module,
+            "_tight_rate",
+            lambda budget, ranges, name: 2 * honest(budget, ranges, name),
+        )
+        assert self.worst() > 1.01
+
+    def test_the_number_of_rows_of_a_larger_table_is_caught(self, monkeypatch):
+        honest = Measure.zeta
+        monkeypatch.setattr(
+            Measure,
+            "zeta",
+            lambda self, votes: honest(Measure(2 * self.n_rows, *_rest(self)), votes),
+        )
+        assert self.worst() > 1.01
+
+    def test_the_first_rounds_discount_in_every_round_is_caught(self, monkeypatch):
+        honest = Measure.zeta
+        monkeypatch.setattr(Measure, "zeta", lambda self, votes: honest(self, 0))
+        assert self.worst() > 1.01
+
+    def test_forgetting_the_class_weights_in_zeta_is_caught(self, monkeypatch):
+        setting = Setting(
+            4, 2, 1, Fraction(1, 4), Fraction(1), class_weights=(Fraction(1), Fraction(5))
+        )
+        assert self.worst(setting) <= 1 + ROUNDING
+        honest = Measure.zeta
+        monkeypatch.setattr(
+            Measure,
+            "zeta",
+            lambda self, votes: honest(Measure(*_rest(self, n=True)[:-1], (Fraction(1),) * 2), votes),
+        )
+        assert self.worst(setting) > 1.01
+
+    def test_a_range_of_half_the_size_is_caught(self, monkeypatch):
+        monkeypatch.setattr(
+            OneRuleCandidates, "score_range", lambda self, peak, rounding: int(peak) + rounding
+        )
+        assert self.worst() > 1.01
+
+    def test_forgetting_a_round_in_the_budget_is_caught(self, monkeypatch):
+        honest = plan_module._tight_rate
+        monkeypatch.setattr(
+            plan_module,
+            "_tight_rate",
+            lambda budget, ranges, name: honest(budget, ranges[-1:], name),
+        )
+        assert self.worst(Setting(4, 2, 2, Fraction(1), Fraction(1, 5))) > 1.01
+
+    def test_a_constant_that_can_never_be_chosen_is_caught(self, monkeypatch):
+        # Reachable in one table and not in its neighbour: an infinite loss.
+        honest = OneRuleCandidates.scores
+
+        def scores(self, sums):
+            values = honest(self, sums).copy()
+            if values[-1] < values[-2]:
+                values[-1] = values.min() - (1 << 61)
+            return values
+
+        monkeypatch.setattr(OneRuleCandidates, "scores", scores)
+        assert self.worst() > 1.01
+
+    def test_patching_a_score_changes_the_audit(self, monkeypatch):
+        before = self.worst()
+        honest = OneRuleCandidates.scores
+        monkeypatch.setattr(OneRuleCandidates, "scores", lambda self, sums: 2 * honest(self, sums))
+        assert self.worst() > 1.2 * before
+
+
+def _rest(measure, n=False):
+    rest = (measure.density, measure.learning_rate, measure.n_rounds, measure.class_weights)
+    return (measure.n_rows, *rest) if n else rest
+
+
+def test_neighbours_are_the_tables_with_one_row_replaced():
+    assert neighbours_of(("a", "b"), "abc") == {("a", "a"), ("a", "c"), ("b", "b"), ("b", "c")}
+    assert len(list(tables_of(range(8), 5))) == 792
+
+
+def test_an_outcome_possible_in_one_table_only_is_an_infinite_loss():
+    with np.errstate(divide="ignore"):
+        outputs = {("a",): np.log([[0.5, 0.5, 0.0]]), ("b",): np.log([[1.0, 0.0, 0.0]])}
+    assert largest_loss(outputs, "ab").tolist() == [np.inf]

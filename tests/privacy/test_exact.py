@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smoothboost.privacy.exact import FAST_BITS, SLACK, exp_bounds, exp_thresholds, fixed_exp
+
+mpmath.mp.prec = 1200
+
+
+def true_exp(x: Fraction, bits: int) -> mpmath.mpf:
+    return mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator) * mpmath.mpf(2) ** bits
+
+
+rationals = st.fractions(min_value=0, max_value=2000, max_denominator=10**12)
+
+
+@given(rationals, st.integers(1, 700))
+def test_fixed_exp_is_within_one_of_the_truth(x, bits):
+    assert abs(fixed_exp(x, bits) - true_exp(x, bits)) <= 1
+
+
+@given(rationals, st.integers(1, 300))
+def test_bounds_hold_the_truth(x, bits):
+    low, high = exp_bounds(x, bits)
+    assert low <= true_exp(x, bits) <= high
+    assert high - low <= 2
+
+
+def test_exp_of_zero_is_exact():
+    assert exp_bounds(Fraction(0), 64) == (1 << 64, 1 << 64)
+
+
+@given(
+    st.lists(st.integers(0, 2**62 - 1), min_size=1, max_size=30),
+    st.integers(1, 2**70),
+    st.integers(1, 2**130),
+)
+def test_thresholds_are_within_their_slack(scores, numerator, denominator):
+    rate = Fraction(numerator, denominator)
+    best = max(scores)
+    thresholds = exp_thresholds(np.array(scores, dtype=np.int64), best, rate)
+    for score, threshold in zip(scores, thresholds.tolist(), strict=True):
+        truth = true_exp(rate * (best - score), FAST_BITS)
+        assert abs(threshold - truth) < SLACK
+
+
+@given(st.integers(0, 2**20), st.integers(1, 2**20))
+def test_thresholds_are_within_their_slack_where_exponents_are_moderate(gap, denominator):
+    rate = Fraction(1, denominator)
+    threshold = int(exp_thresholds(np.array([0, gap], dtype=np.int64), gap, rate)[0])
+    assert abs(threshold - true_exp(rate * gap, FAST_BITS)) < SLACK
+
+
+@pytest.mark.parametrize("rate", [Fraction(10**30), Fraction(1, 10**60), Fraction(44), Fraction(45)])
+def test_extreme_rates_stay_within_their_slack(rate):
+    scores = np.array([0, 1, 2**62 - 1], dtype=np.int64)
+    best = int(scores.max())
+    for score, threshold in zip(
+        scores.tolist(), exp_thresholds(scores, best, rate).tolist(), strict=True
+    ):
+        x = rate * (best - score)
+        truth = true_exp(x, FAST_BITS) if x < 10**6 else 0
+        assert abs(threshold - truth) < SLACK

@@ -1,14 +1,24 @@
 import numpy as np
 from numpy.typing import NDArray
 
+Grid = tuple[NDArray[np.float64], NDArray[np.uint8], float, float, int]
+
 def encode_numeric(
     values: NDArray[np.float64],
     cuts: NDArray[np.float64],
+    below: NDArray[np.uint8],
     origin: float,
     scale: float,
-    below: NDArray[np.uint8],
     missing_code: int,
     codes: NDArray[np.uint8],
+) -> None: ...
+def encode_matrix(
+    values: NDArray[np.float64],
+    positions: NDArray[np.int64],
+    grids: list[Grid],
+    codes: NDArray[np.uint8],
+    first: int,
+    last: int,
 ) -> None: ...
 def count_codes(
     codes: NDArray[np.uint8],
@@ -28,12 +38,10 @@ def index_column(
     first: int,
     last: int,
 ) -> None: ...
-def shift_levels(
+def shift_groups(
     order: NDArray[np.uint16],
     starts: NDArray[np.int32],
     groups: NDArray[np.int64],
-    key_start: int,
-    step: int,
     levels: NDArray[np.int16],
     places: NDArray[np.int64],
     rows: NDArray[np.uint32],
@@ -41,12 +49,26 @@ def shift_levels(
     first: int,
     last: int,
 ) -> None: ...
+def shift_rows(
+    codes: NDArray[np.uint8],
+    labels: NDArray[np.uint8],
+    start: int,
+    width: int,
+    movers: NDArray[np.int64],
+    levels: NDArray[np.int16],
+    rows: NDArray[np.uint32],
+    keys: NDArray[np.uint16],
+    parts: NDArray[np.int64],
+    first: int,
+    last: int,
+) -> None: ...
 def move_counts(
-    packs: NDArray[np.uint8],
+    pairs: NDArray[np.uint16],
     digits: NDArray[np.int64],
     pack_starts: NDArray[np.int64],
     rows: NDArray[np.uint32],
     keys: NDArray[np.uint16],
+    parts: NDArray[np.int64],
     moves: NDArray[np.int64],
     counts: NDArray[np.int64],
     first: int,

@@ -14,24 +14,19 @@ from typing import Any
 
 def number(name: str, value: Any, what: str, accept: Any) -> float:
     """Return `value` as a float if it is a finite real number that `accept` takes."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, Real)
-        or not isfinite(value)
-        or not accept(value)
-    ):
+    try:
+        good = isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
+    except OverflowError:  # an integer beyond the floats
+        good = False
+    if not good or not accept(value):
         raise ValueError(f"Expected {name} {what}, got {value!r}.")
     return float(value)
 
 
 def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return `value` as an int if it is a whole number in [low, high]."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, Integral)
-        or value < low
-        or (high is not None and value > high)
-    ):
+    good = isinstance(value, Integral) and not isinstance(value, bool)
+    if not good or int(value) < low or (high is not None and int(value) > high):
         span = f">= {low}" if high is None else f"from {low} to {high}"
         raise ValueError(f"Expected {name} to be a whole number {span}, got {value!r}.")
     return int(value)

@@ -7,8 +7,8 @@ its distinct values), so one bad cell never changes how another is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -19,28 +19,35 @@ from numpy.typing import NDArray
 from smoothboost import _kernels
 from smoothboost.schema import Boolean, Column, Label, Numeric, text_of
 
-_NUMERAL = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?)", re.I)
+_NUMERAL = re.compile(
+    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
+)
 _TRUE = ("true", "t", "yes", "y", "1")
 _FALSE = ("false", "f", "no", "n", "0")
 
 
-def codes_of_column(column: Column, cells: Any, codes: NDArray[np.uint8]) -> None:
-    """Write the codes of a slice of cells."""
+Encode = Callable[[Any, NDArray[np.uint8]], None]
+"""Writes the codes of a slice of cells."""
+
+
+def encoder(column: Column) -> Encode:
+    """Return the function that writes the codes of a column's cells."""
     if isinstance(column, Numeric):
-        _kernels.encode_numeric(read_numbers(cells), *_grid(column), column.missing_code, codes)
-        return
+        grid = grid_of(column)
+        return lambda cells, codes: _kernels.encode_numeric(read_numbers(cells), *grid, codes)
+
     declared: Mapping[Any, int]
     if isinstance(column, Boolean):
         declared = {**dict.fromkeys(_FALSE, 0), **dict.fromkeys(_TRUE, 1)}
     else:
         declared = {value: code for code, value in enumerate(column.values)}
-    codes[:] = codes_of_values(
-        cells,
-        declared,
-        unknown=column.unknown_code,
-        missing=column.missing_code,
-        any_case=isinstance(column, Boolean),
-    )
+    any_case = isinstance(column, Boolean)
+
+    def encode_values(cells: Any, codes: NDArray[np.uint8]) -> None:
+        unknown, missing = column.unknown_code, column.missing_code
+        codes[:] = codes_of_values(cells, declared, unknown, missing, any_case)
+
+    return encode_values
 
 
 def codes_of_values(
@@ -61,7 +68,7 @@ def codes_of_values(
     by_text = {text_of(value): code for value, code in declared.items()}
 
     def code_of(value: Any) -> int:
-        if value is None or value != value:  # NaN is not itself
+        if is_missing(value):
             return missing
         for text in _spellings(value):
             if text in by_text:
@@ -73,8 +80,27 @@ def codes_of_values(
     return _by_distinct(cells, code_of, np.int16)
 
 
+def objects(values: Iterable[Any]) -> NDArray[np.object_]:
+    """Return values as a one-dimensional array of objects, none of them converted."""
+    return np.array([*values, None], dtype=object)[:-1]
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a cell is None, NaN or NA; never raises."""
+    if value is None:
+        return True
+    try:
+        unequal = value != value  # NaN is not itself
+    except Exception:  # a signalling NaN, or an object whose own methods fail
+        return isinstance(value, Decimal)
+    try:
+        return bool(unequal)
+    except Exception:  # pandas' NA compares to itself; an array compares cell by cell
+        return unequal is value
+
+
 def _spellings(value: Any) -> tuple[str, ...]:
-    """The texts by which a cell may be declared; none if it has no text."""
+    """Return the texts by which a cell may be declared; none if it has no text."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value)), str(bool(value)).lower(), str(int(value))
     try:
@@ -112,23 +138,41 @@ def _number_of(value: Any) -> float:
         return np.nan
 
 
+_PLAIN = ({str}, {int}, {float}, {bool}, set[type]())
+
+
 def _by_distinct(cells: Any, read: Any, dtype: Any) -> NDArray[Any]:
     """Apply `read` to each distinct value and spread the results over the cells."""
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "iu" and cells.size:
+        low, high = int(cells.min()), int(cells.max())
+        if high - low < 1024:
+            values = [read(value) for value in range(low, high + 1)]
+            return np.asarray(np.array(values, dtype=dtype)[cells - low])
     if isinstance(cells, np.ndarray):
-        try:
-            plain = cells.tolist() if cells.dtype.kind == "O" else np.ascontiguousarray(cells)
-            cells = pa.array(plain, from_pandas=True)
-        except (pa.ArrowException, OverflowError, TypeError, ValueError):
-            pass
+        cells = _arrow(cells)
     if isinstance(cells, pa.Array):
         encoded = cells if pa.types.is_dictionary(cells.type) else _dictionary(cells)
         if encoded is not None:
             values = [read(value) for value in encoded.dictionary.to_pylist()]
             table = np.array([*values, read(None)], dtype=dtype)
             places = pc.fill_null(encoded.indices.cast(pa.int64()), len(values))
-            return table[places.to_numpy(zero_copy_only=False)]
+            return np.asarray(table[places.to_numpy(zero_copy_only=False)])
         cells = cells.to_pylist()
     return np.array([read(value) for value in cells], dtype=dtype)
+
+
+def _arrow(cells: NDArray[Any]) -> Any:
+    """Return an array's cells as an Arrow array where that changes none, and as a list elsewhere.
+
+    Arrow gives a column one type; cells of several types would be read as each other's.
+    """
+    mixed = cells.dtype.kind == "O"
+    if mixed and {type(value) for value in cells.tolist()} - {type(None)} not in _PLAIN:
+        return cells.tolist()
+    try:
+        return pa.array(cells.tolist() if mixed else np.ascontiguousarray(cells), from_pandas=True)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return cells.tolist()
 
 
 def _dictionary(cells: Any) -> Any:
@@ -138,21 +182,23 @@ def _dictionary(cells: Any) -> Any:
         return None
 
 
-@lru_cache(maxsize=4096)
-def _grid(column: Numeric) -> tuple[NDArray[np.float64], float, float, NDArray[np.uint8]]:
+def grid_of(column: Numeric) -> _kernels.Grid:
     """Lay even cells over a column's cuts, at most one cut in each, for `encode_numeric`.
 
-    Returns the cuts and infinity; origin and scale of the cells; and the number of cuts in
-    lower cells, for each cell. No cells if the cuts are too uneven.
+    Returns the cuts and infinity; the number of cuts in lower cells, for each cell; origin and
+    scale of the cells; and the missing code. No cells if the cuts are too uneven.
     """
     cuts = np.array([*column.cuts, np.inf])
     finite = cuts[:-1]
     for n_cells in (64, 256, 1024, 4096):
         if len(finite) < 2:
             break
-        origin, scale = finite[0], (n_cells - 1) / (finite[-1] - finite[0])
+        with np.errstate(over="ignore", divide="ignore"):
+            origin, scale = finite[0], (n_cells - 1) / (finite[-1] - finite[0])
+        if not 0 < scale < np.inf:
+            break
         cells = np.clip((finite - origin) * scale, 0, n_cells - 1).astype(int)
         if len(np.unique(cells)) == len(cells):
             below = np.searchsorted(cells, np.arange(n_cells)).astype(np.uint8)
-            return cuts, float(origin), float(scale), below
-    return cuts, 0.0, 0.0, np.empty(0, dtype=np.uint8)
+            return cuts, below, float(origin), float(scale), column.missing_code
+    return cuts, np.empty(0, dtype=np.uint8), 0.0, 0.0, column.missing_code

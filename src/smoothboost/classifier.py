@@ -10,6 +10,7 @@ from math import inf
 from typing import Any
 
 import joblib
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from rich.progress import Progress
@@ -182,7 +183,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             mechanism=plan.mechanism,
             calibration=plan.calibration,
             seeded=private and self.random_state is not None,
-            drafted=self.schema is None,
+            drafted=schema.drafted,
         )
         self.model_ = Model(schema, rules, float(plan.measure.learning_rate), self.privacy_)
         self.classes_ = self.model_.classes
@@ -225,7 +226,9 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return plan if self.schema is not None else None
 
     def _candidates(self, schema: Schema) -> OneRuleCandidates:
-        learner = LEARNERS.get(self.learner, self.learner) if _is_text(self.learner) else self.learner
+        learner = self.learner
+        if isinstance(learner, str) and learner in LEARNERS:
+            learner = LEARNERS[learner]
         if not isinstance(learner, OneRule):
             options = ", ".join(repr(name) for name in LEARNERS)
             raise ValueError(f"Expected learner to be {options} or a OneRule, got {learner!r}.")
@@ -269,11 +272,19 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if self.schema is not None:
             self.n_features_in_ = len(self.schema.columns)
             self.feature_names_in_ = np.array(self.schema.names, dtype=object)
+            if self.schema.drafted:
+                warnings.warn(
+                    "The schema is a draft: its bounds, categories and classes were read from "
+                    "rows, and the guarantee does not cover that. Replace them by what is "
+                    'publicly known and take "drafted" out of the schema.',
+                    PrivacyLeakWarning,
+                    stacklevel=3,
+                )
             return self.schema, X, y
-        if not hasattr(X, "columns"):
-            X, y = validate_data(self, X, y, dtype=None, ensure_all_finite=False)
-        else:
+        if _is_named(X):
             validate_data(self, X, skip_check_array=True)
+        else:
+            X, y = validate_data(self, X, y, dtype=None, ensure_all_finite=False)
         check_classification_targets(y)
         schema = draft_schema(X, y)
         warnings.warn(
@@ -290,16 +301,14 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return self.model_
 
     def _check(self, X: Any) -> Any:
-        """Hold arrays, and frames under a drafted schema, to scikit-learn's conventions."""
+        """Hold what is predicted under a drafted schema to scikit-learn's conventions."""
         self._released()
-        if hasattr(X, "columns"):
-            if self.privacy_.drafted:
-                validate_data(self, X, reset=False, skip_check_array=True)
+        if self.schema is not None:
             return X
-        with warnings.catch_warnings():
-            if not self.privacy_.drafted:  # arrays are matched by position, as documented
-                warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            return validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False)
+        if _is_named(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return X
+        return validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -315,7 +324,7 @@ _ANY_SCHEMA = Schema({"any": Boolean()}, target=[0, 1])
 
 
 def _class_weights(schema: Schema, declared: Any) -> tuple[Fraction, ...]:
-    if declared is None or schema is _ANY_SCHEMA and isinstance(declared, Mapping):
+    if declared is None or (schema is _ANY_SCHEMA and isinstance(declared, Mapping)):
         return (Fraction(1),) * len(schema.target)
     if declared == "balanced":
         raise ValueError(
@@ -343,6 +352,12 @@ def _rational_or_auto(name: str, value: Any, what: str, accept: Any) -> Any:
     return _validate.rational(_validate.number(name, value, f'{what} (or "auto")', accept))
 
 
+def _is_named(X: Any) -> bool:
+    """Whether X is a frame whose columns have text for names."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return isinstance(frame, nw.DataFrame) and all(map(_is_text, frame.columns))
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
@@ -364,10 +379,14 @@ def _warn_if_noisy(plan: Plan, candidates: OneRuleCandidates) -> None:
     if plan.noise <= TOO_NOISY:
         return
     rows, epsilon = enough(plan, candidates)
+    remedies = [
+        *([f"{rows:,} rows"] if rows else []),
+        *([f"epsilon = {epsilon:.2g}"] if epsilon else []),
+    ]
     warnings.warn(
         f"The budget is small for {plan.measure.n_rows:,} rows: noise may cost a choice "
-        f"{plan.noise:.2f} of weighted accuracy, and will dominate. About {rows:,} rows, or "
-        f"epsilon = {epsilon:.2g}, would do.",
+        f"{plan.noise:.2f} of weighted accuracy, and will dominate. "
+        + (f"About {', or '.join(remedies)}, would do." if remedies else "Nothing near would do."),
         BudgetTooSmallWarning,
         stacklevel=3,
     )

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 def make_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
     """Return a pandas frame if pandas is installed, and an Arrow table otherwise."""
-    backend = "pandas" if find_spec("pandas") else "pyarrow"
-    return nw.from_dict(dict(columns), backend=backend).to_native()
+    if find_spec("pandas"):
+        return nw.from_dict(dict(columns), backend="pandas").to_native()
+    return nw.from_dict(dict(columns), backend="pyarrow").to_native()
 
 
 def votes_text(model: Model) -> str:
@@ -87,7 +88,7 @@ def _shape(model: Model, name: str) -> RenderableType:
         label = Text("  " + column.describe(start, stop))
         if votes.shape[1] == 2:
             net = int(votes[start, 1] - votes[start, 0])
-            bar = "█" * max(1, round(abs(net) / largest * 30))
+            bar = "█" * (max(1, round(abs(net) / largest * 30)) if net else 0)
             table.add_row(label, f"{net:+d}", Text(bar, style="green" if net > 0 else "red"))
         else:
             table.add_row(label, *(str(int(vote)) for vote in votes[start]))

@@ -7,9 +7,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from numpy.typing import NDArray
 
-from smoothboost.cells import read_numbers
+from smoothboost.cells import is_missing, objects, read_numbers
 from smoothboost.schema import Boolean, Categorical, Column, Numeric, Schema
 
 MAX_CATEGORIES = 100
@@ -35,17 +34,17 @@ def draft_schema(frame: Any, labels: Any) -> Schema:
     else:
         array = np.asarray(frame)
         cells = {f"x{at}": array[:, at].tolist() for at in range(array.shape[1])}
-    columns = {name: _draft_column(np.array([*c, None], object)[:-1]) for name, c in cells.items()}
+    columns = {name: _draft_column(c) for name, c in cells.items()}
     classes = np.unique(np.asarray(labels))
-    return Schema(columns, target=classes.tolist())
+    return Schema(columns, target=classes.tolist(), drafted=True)
 
 
-def _draft_column(cells: NDArray[np.object_]) -> Column:
-    present = [value for value in cells.tolist() if not _is_missing(value)]
+def _draft_column(cells: list[Any]) -> Column:
+    present = [value for value in cells if not _is_blank(value)]
     missing = len(present) < len(cells)
     if present and all(isinstance(value, bool | np.bool_) for value in present):
         return Boolean(missing=missing)
-    numbers = read_numbers(np.array([*present, None], object)[:-1])
+    numbers = read_numbers(objects(present))
     if present and not np.isnan(numbers).any():
         finite = numbers[np.isfinite(numbers)]
         low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
@@ -57,8 +56,8 @@ def _draft_column(cells: NDArray[np.object_]) -> Column:
     return Categorical(values, other=len(texts) > MAX_CATEGORIES, missing=missing)
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
+def _is_blank(value: Any) -> bool:
+    return is_missing(value) or (isinstance(value, str) and not value.strip())
 
 
 def _outward(low: float, high: float) -> tuple[float, float]:
@@ -66,6 +65,6 @@ def _outward(low: float, high: float) -> tuple[float, float]:
     if low == high:
         return low - 0.5, high + 0.5
     unit = 10.0 ** (floor(log10(high - low)) - 1)
-    return float(f"{np.floor(low / unit) * unit:.12g}"), float(f"{np.ceil(high / unit) * unit:.12g}")
-
-
+    return float(f"{np.floor(low / unit) * unit:.12g}"), float(
+        f"{np.ceil(high / unit) * unit:.12g}"
+    )

@@ -20,8 +20,12 @@ from smoothboost import _kernels
 from smoothboost.rules import Literal, LiteralRule
 from smoothboost.table import Table
 
-_BLOCK = 65536  # rows whose numbers fit 16 bits
+_BLOCK = 8192  # rows whose codes fit the first cache, and whose numbers fit 16 bits
 _MANY_ROWS = 100_000  # from here on, packing columns saves more than unpacking their counts costs
+_MANY_OF = 16  # with this share of the rows to move, looking at all of them is the faster way
+
+Listed = tuple[NDArray[np.uint32], NDArray[np.uint16], NDArray[np.int64]]
+"""Rows that moved, their keys, and the ranges of both that count."""
 
 
 class CountEngine(Protocol):
@@ -77,13 +81,15 @@ class LocalEngine:
         self._labels = table.labels
         self._n_classes = len(table.schema.target)
         self._n_threads = n_threads
-        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+        self._pool = ThreadPoolExecutor(n_threads - 1) if n_threads > 1 else None
         self._n_rounds = n_rounds
         self._n_votes = 0
         sizes = [column.n_codes for column in table.schema.columns.values()]
         self._column_starts = np.cumsum([0, *sizes], dtype=np.int64)
         self._offsets = [0] * self._n_classes
         self._levels = np.zeros(table.n_rows, dtype=np.int16)
+        # Where the rows of a move are listed; kept, since new pages would cost more than the moves.
+        self._list = np.empty(table.n_rows, np.uint32), np.empty(table.n_rows, np.uint16)
         shape = (self._column_starts[-1], self._n_classes, 2 * n_rounds + 1)
         self._counts = np.zeros(shape, dtype=np.int64)
         self._spread(
@@ -97,7 +103,7 @@ class LocalEngine:
                 n_rounds,
             ),
         )
-        self._packs, self._digits, self._pack_starts = _pack(
+        self._pairs, self._digits, self._pack_starts = _pack(
             self._codes, self._column_starts, 256 if table.n_rows >= _MANY_ROWS else 1
         )
         self._indexes: dict[int, tuple[NDArray[np.uint16], NDArray[np.int32]]] = {}
@@ -113,14 +119,12 @@ class LocalEngine:
 
     def code_sums(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the weight at each (code, class), columns one after the other."""
-        return np.stack(
-            [self._counts[:, label, self._slots(label)] @ weights[label] for label in self._classes],
-            axis=1,
-        )
+        sums = [self._counts[:, c, self._slots(c)] @ weights[c] for c in self._classes]
+        return np.stack(sums, axis=1)
 
     def add_votes(self, rule: LiteralRule) -> None:
         """Let a rule vote: rows it predicts correctly rise by one level."""
-        if rule.literal is None:
+        if rule.literal is None or rule.if_true == rule.if_false:
             self._offsets[rule.if_true] += 1
         else:
             self._move(rule.literal, rule.if_true, rule.if_false)
@@ -134,8 +138,8 @@ class LocalEngine:
         twin._counts = self._counts.copy()
         return twin
 
-    def _spread(self, n_parts: int, work: Callable[[int, int], None], step: int = 1) -> None:
-        """Do work(first, last) over all parts, on all threads.
+    def _spread(self, n_parts: int, work: Callable[[int, int], object]) -> None:
+        """Do work(first, last) over all parts, an equal share on each thread.
 
         Plain threads, since the kernels do not hold the GIL: unlike OpenMP's they survive a
         fork, and do not spin while another process has the core.
@@ -143,22 +147,28 @@ class LocalEngine:
         if self._pool is None:
             work(0, n_parts)
         else:
-            firsts = range(0, n_parts, step)
-            list(self._pool.map(work, firsts, [min(at + step, n_parts) for at in firsts]))
+            edges = [n_parts * share // self._n_threads for share in range(self._n_threads + 1)]
+            others = [
+                self._pool.submit(work, *edges[at : at + 2]) for at in range(1, len(edges) - 1)
+            ]
+            work(*edges[:2])
+            for other in others:
+                other.result()
 
     @property
     def _classes(self) -> range:
         return range(self._n_classes)
 
     def _slots(self, label: int) -> slice:
-        """Where the levels 0, ..., n_votes of a class stand in `counts`."""
+        """Return where the levels 0, ..., n_votes of a class stand in `counts`."""
         lowest = self._n_rounds - self._offsets[label]
         return slice(lowest, lowest + self._n_votes + 1)
 
     def _move(self, literal: Literal, if_true: int, if_false: int) -> None:
-        order, starts = self._index(literal.column)
-        moves = []
-        pending = []
+        """Shift the rows that leave the majority of their class, and carry their counts."""
+        movers: list[tuple[int, bool, int, int]] = []  # see `_kernels.shift_rows`
+        moves: list[tuple[int, int, int]] = []  # for each key: class, old slot, new slot
+        n_moved = 0
         for label, rises_inside in ((if_true, True), (if_false, False)):
             here = self._column_counts(literal.column, label)
             inside = int(here[literal.start : literal.stop].sum())
@@ -166,69 +176,65 @@ class LocalEngine:
             rising, falling = (inside, outside) if rises_inside else (outside, inside)
             few_rise = rising <= falling
             step = 1 if few_rise else -1
-            # One key for each level that some row of the class has.
-            levels = np.flatnonzero(here.any(axis=0))
-            levels = np.arange(levels.min(initial=0), levels.max(initial=0) + 1)
-            slots = levels + self._slots(label).start
-            # Levels are stored relative to the offset.
-            key_start = sum(map(len, moves)) + self._offsets[label] - int(levels[0])
-            moves.append(np.stack([np.full_like(slots, label), slots, slots + step], axis=1))
-            groups = self._groups(literal, label, inside=few_rise == rises_inside)
-            pending.append((groups, key_start, step, min(rising, falling)))
+            n_moved += min(rising, falling)
+            # One key for each level that some row of the class may have.
+            present = np.flatnonzero(here.any(axis=0))
+            lowest, highest = int(present.min(initial=0)), int(present.max(initial=0))
+            key_of_zero = len(moves) - lowest + self._offsets[label]  # levels lack the offset
+            movers.append((label, few_rise == rises_inside, step, key_of_zero))
+            slots = range(self._slots(label).start + lowest, self._slots(label).start + highest + 1)
+            moves += [(label, slot, slot + step) for slot in slots]
             if not few_rise:
                 self._offsets[label] += 1
-        n_moved = sum(count for *_, count in pending)
-        rows = np.empty(n_moved, dtype=np.uint32)
-        keys_moved = np.empty(n_moved, dtype=np.uint16)
-        at = 0
-        for groups, key_start, step, count in pending:
-            per_block = (starts[:, groups[:, 1]] - starts[:, groups[:, 0]]).sum(axis=1)
-            places = at + np.cumsum([0, *per_block[:-1]], dtype=np.int64)
-            shift = partial(
-                _kernels.shift_levels,
-                order,
-                starts,
-                groups,
-                key_start,
-                step,
-                self._levels,
-                places,
-                rows,
-                keys_moved,
-            )
-            self._spread(len(starts), shift)
-            at += count
-        move = partial(
-            _kernels.move_counts,
-            self._packs,
-            self._digits,
-            self._pack_starts,
-            rows,
-            keys_moved,
-            np.concatenate(moves),
-            self._counts,
+        shift = self._shift_many if n_moved * _MANY_OF >= self.n_rows else self._shift_few
+        listed = shift(literal, np.array(movers, dtype=np.int64), n_moved)
+        pieces = (self._pairs, self._digits, self._pack_starts, *listed, np.array(moves))
+        n_packs = len(self._pack_starts) - 1
+        self._spread(n_packs, partial(_kernels.move_counts, *pieces, self._counts))
+
+    def _shift_many(self, literal: Literal, movers: NDArray[np.int64], n_moved: int) -> Listed:
+        """Shift by looking at every row, which leaves the list in order."""
+        rows, keys = self._list
+        edges = [self.n_rows * part // self._n_threads for part in range(self._n_threads + 1)]
+        parts = np.array([edges[:-1], edges[1:]], dtype=np.int64).T.copy()
+        tested = (self._codes[literal.column], self._labels, literal.start)
+        width = literal.stop - literal.start
+        pieces = (*tested, width, movers, self._levels, rows, keys, parts)
+        self._spread(len(parts), partial(_kernels.shift_rows, *pieces))
+        return rows, keys, parts
+
+    def _shift_few(self, literal: Literal, movers: NDArray[np.int64], n_moved: int) -> Listed:
+        """Shift by looking only at the rows that move, found by the column's index."""
+        order, starts = self._index(literal.column)
+        n_codes = self._n_codes(literal.column)
+        inside = [(literal.start, literal.stop)]
+        outside = [(0, literal.start), (literal.stop, n_codes)]
+        groups = np.array(
+            [
+                (label * n_codes + first, label * n_codes + last, step, key)
+                for label, is_inside, step, key in movers.tolist()
+                for first, last in (inside if is_inside else outside)
+            ]
         )
-        self._spread(len(self._packs), move, step=2)
+        per_block = (starts[:, groups[:, 1]] - starts[:, groups[:, 0]]).sum(axis=1)
+        places = np.cumsum([0, *per_block[:-1]], dtype=np.int64)
+        rows, keys = self._list
+        pieces = (order, starts, groups, self._levels, places, rows, keys)
+        self._spread(len(starts), partial(_kernels.shift_groups, *pieces))
+        return rows, keys, np.array([[0, n_moved]], dtype=np.int64)
 
     def _column_counts(self, column: int, label: int) -> NDArray[np.int64]:
-        """How many rows of a class stand at each (code, level)."""
+        """Return how many rows of a class stand at each (code, level)."""
         first, last = self._column_starts[column : column + 2]
         return self._counts[first:last, label, self._slots(label)]
 
-    def _groups(self, literal: Literal, label: int, inside: bool) -> NDArray[np.int64]:
-        """The ranges of (label, code) groups on one side of a literal."""
-        n_codes = int(self._column_starts[literal.column + 1] - self._column_starts[literal.column])
-        ranges = (
-            [(literal.start, literal.stop)]
-            if inside
-            else [(0, literal.start), (literal.stop, n_codes)]
-        )
-        return np.array(ranges, dtype=np.int64) + label * n_codes
+    def _n_codes(self, column: int) -> int:
+        return int(self._column_starts[column + 1] - self._column_starts[column])
 
     def _index(self, column: int) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
         """Rows sorted by (class, code) within blocks; made when a column is first chosen."""
         if column not in self._indexes:
-            n_codes = int(self._column_starts[column + 1] - self._column_starts[column])
+            n_codes = self._n_codes(column)
             order = np.empty(self.n_rows, dtype=np.uint16)
             n_blocks = -(-self.n_rows // _BLOCK)
             starts = np.empty((n_blocks, self._n_classes * n_codes + 1), dtype=np.int32)
@@ -242,37 +248,32 @@ class LocalEngine:
 
 def _pack(
     codes: NDArray[np.uint8], column_starts: NDArray[np.int64], limit: int
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.uint16], NDArray[np.int64], NDArray[np.int64]]:
     """Put narrow columns together in one byte, as digits, while there are at most `limit` values.
 
-    Moving a row then touches one counter per byte instead of one per column. Returns the bytes
-    and the `digits` and `pack_starts` of `_kernels.move_counts`.
+    Moving a row then touches one counter per byte instead of one per column. Returns the
+    `pairs`, `digits` and `pack_starts` of `_kernels.move_counts`.
     """
-    sizes = np.diff(column_starts)
+    sizes = np.diff(column_starts).tolist()
     packs: list[list[int]] = []
     values: list[int] = []
-    for column in np.argsort(-sizes, kind="stable").tolist():  # first fit, widest first
-        size = int(sizes[column])
-        fits = [at for at, value in enumerate(values) if value * size <= limit]
+    for column in sorted(range(len(sizes)), key=lambda column: -sizes[column]):  # first fit
+        fits = [at for at, value in enumerate(values) if value * sizes[column] <= limit]
         if fits:
             packs[fits[0]].append(column)
-            values[fits[0]] *= size
+            values[fits[0]] *= sizes[column]
         else:
             packs.append([column])
-            values.append(size)
-    if len(packs) == len(sizes):
-        packs = [[column] for column in range(len(sizes))]
-        packed = codes
-    else:
-        packed = np.empty((len(packs), codes.shape[1]), dtype=np.uint8)
+            values.append(sizes[column])
+    pairs = np.zeros((-(-len(packs) // 2), codes.shape[1]), dtype=np.uint16)
     digits = []
     for at, columns in enumerate(packs):
         divisor = 1
         for column in columns:
             digits.append((divisor, sizes[column], column_starts[column]))
-            if packed is not codes:
-                shifted = codes[column] * np.uint8(divisor)
-                packed[at] = shifted if divisor == 1 else packed[at] + shifted
-            divisor *= int(sizes[column])
+            # A divisor of 256 has only columns of one code, 0, above it.
+            place = np.uint16(divisor % 256 << 8 * (at % 2))
+            pairs[at // 2] += codes[column] * place
+            divisor *= sizes[column]
     pack_starts = np.cumsum([0, *map(len, packs)], dtype=np.int64)
-    return packed, np.array(digits, dtype=np.int64), pack_starts
+    return pairs, np.array(digits, dtype=np.int64), pack_starts

@@ -102,7 +102,7 @@ class Measure:
 
     def peak(self, n_votes: int) -> Fraction:
         """Bound any row's weight after `n_votes` rounds, in units."""
-        return self.zeta(n_votes) * self.mass * 2**self.unit_bits
+        return self.zeta(n_votes) * (self.mass << self.unit_bits)
 
     def weights(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Project: return the weight, in units, of each (class, level) given its row counts.
@@ -151,6 +151,9 @@ class Measure:
 
 @lru_cache(maxsize=256)
 def _level_weights(step: Fraction, n_rounds: int) -> list[int]:
-    """exp(-step * level) for every level, with at least 64 significant bits each."""
-    bits = 64 + ceil(step * n_rounds * Fraction(1443, 1000))
-    return [fixed_exp(step * level, bits) for level in range(n_rounds + 1)]
+    """exp(-step * level) for every level, with at least 64 significant bits each.
+
+    Below exp(-710), past which no weight matters, they stay at the smallest number.
+    """
+    bits = 64 + min(ceil(step * n_rounds * Fraction(1443, 1000)), 1024)
+    return [max(fixed_exp(step * level, bits), 1) for level in range(n_rounds + 1)]

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ class Model:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the most votes, the first declared among equals."""
-        return self.classes[self.count_votes(X).argmax(axis=1)]
+        return np.asarray(self.classes[self.count_votes(X).argmax(axis=1)])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the share of the votes for each class.
@@ -138,7 +139,7 @@ class Model:
                 counts[rule.literal, rule.if_true, 0 if binary else rule.if_false] += 1
         order = sorted(
             ((key, votes) for key, votes in counts.items() if votes),
-            key=lambda item: (-abs(item[1]), item[0][0] is None, str(item[0])),
+            key=lambda item: (-abs(item[1]), *_place(item[0][0]), *item[0][1:]),
         )
         rows: dict[str, list[Any]] = {
             "votes": [votes for _, votes in order],
@@ -220,6 +221,11 @@ class Model:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
         except (ValueError, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is not a model. {error}") from None
+
+
+def _place(literal: Literal | None) -> tuple[float, int, int]:
+    """Where a literal stands: in the order of the schema, constants last."""
+    return (inf, 0, 0) if literal is None else (literal.column, literal.start, literal.stop)
 
 
 def _rule_to_dict(rule: LiteralRule, schema: Schema) -> dict[str, Any]:

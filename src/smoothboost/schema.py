@@ -7,18 +7,19 @@ encoding never fails on a value: an error that depends on a cell would itself be
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
-from numbers import Real
+from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
 
 from smoothboost import _validate
+from smoothboost.cuts import SCALES, spaced
 
 MAX_CODES = 256
 FORMAT = "smoothboost-schema"
@@ -81,9 +82,14 @@ class Numeric:
                 raise ValueError(f"Expected low < high, got low={self.low!r}, high={self.high!r}.")
             bins = self.DEFAULT_BINS if self.bins is None else self.bins
             object.__setattr__(self, "bins", _validate.whole("bins", bins, 1, MAX_CODES))
-            _validate.one_of("scale", self.scale, ("linear", "log", "sqrt"))
+            _validate.one_of("scale", self.scale, SCALES)
             object.__setattr__(self, "low", low)
             object.__setattr__(self, "high", high)
+            if any(a >= b for a, b in pairwise(self.cuts)):
+                raise ValueError(
+                    f"Expected low and high far enough apart for {bins} bins, "
+                    f"got low={low!r}, high={high!r}."
+                )
         _check_flag("missing", self.missing)
         _check_size(self.n_codes)
 
@@ -92,8 +98,10 @@ class Numeric:
         """The edges between bins, the same floats on every platform."""
         if self.edges is not None:
             return tuple(self.edges)
-        assert self.low is not None and self.high is not None and self.bins is not None
-        return _spaced(Decimal(repr(self.low)), Decimal(repr(self.high)), self.bins, self.scale)
+        assert self.low is not None
+        assert self.high is not None
+        assert self.bins is not None
+        return spaced(self.low, self.high, self.bins, self.scale)
 
     @property
     def n_ordered(self) -> int:
@@ -190,6 +198,13 @@ class Categorical(_Unordered):
         _check_flag("missing", self.missing)
         _check_size(self.n_codes)
 
+    def __eq__(self, other: object) -> bool:
+        # 1 == True in Python, but they are different declarations.
+        return isinstance(other, Categorical) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
     @property
     def names(self) -> tuple[str, ...]:
         """What each declared code is called."""
@@ -251,15 +266,20 @@ class Schema:
         The columns a model may use, by name.
     target : sequence of str, int, float or bool
         The classes, at least two. With two, the second is the positive one.
+    drafted : bool, default False
+        Whether the facts were read from the rows by a draft. A fit then warns and marks its
+        model; whoever has replaced them by public knowledge takes the mark out.
 
     Examples
     --------
-    >>> schema = Schema({"age": Numeric(low=17, high=90), "member": Boolean()}, target=["no", "yes"])
+    >>> schema = Schema({"age": Numeric(low=17, high=90)}, target=["no", "yes"])
     >>> Schema.from_json(schema.to_json()) == schema
     True
     """
 
-    def __init__(self, columns: Mapping[str, Column], target: Sequence[Label]) -> None:
+    def __init__(
+        self, columns: Mapping[str, Column], target: Sequence[Label], drafted: bool = False
+    ) -> None:
         if not isinstance(columns, Mapping) or not columns:
             raise ValueError("Expected columns to be a non-empty mapping of names to columns.")
         for name, column in columns.items():
@@ -273,9 +293,12 @@ class Schema:
         classes = tuple(_label("target", label) for label in _sequence("target", target))
         if not 2 <= len(classes) <= MAX_CODES:
             raise ValueError(
-                f"Expected target to declare 2 to {MAX_CODES} classes, got {len(classes)}."
+                f"Expected target to declare 2 to {MAX_CODES} classes, "
+                f"got {len(classes)} class(es)."
             )
         _check_distinct("target", classes)
+        _check_flag("drafted", drafted)
+        self.drafted = drafted
         self.columns = dict(columns)
         self.target = classes
 
@@ -293,6 +316,7 @@ class Schema:
         return {
             "format": FORMAT,
             "version": FORMAT_VERSION,
+            **({"drafted": True} if self.drafted else {}),
             "columns": {name: _column_to_dict(column) for name, column in self.columns.items()},
             "target": list(self.target),
         }
@@ -316,14 +340,14 @@ class Schema:
                 f"Expected schema version {FORMAT_VERSION}, got {document.get('version')!r}; "
                 "a newer smoothboost may read it."
             )
-        unknown = set(document) - {"format", "version", "columns", "target", "$schema"}
+        unknown = set(document) - {"format", "version", "drafted", "columns", "target", "$schema"}
         if unknown or not isinstance(document.get("columns"), dict):
             raise ValueError(
                 "Expected a schema with the keys format, version, columns and target, "
                 f"got {sorted(document)}."
             )
         columns = {name: _column_from_dict(name, c) for name, c in document["columns"].items()}
-        return cls(columns, document.get("target", ()))
+        return cls(columns, document.get("target", ()), document.get("drafted", False))
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the schema to a JSON file."""
@@ -346,11 +370,13 @@ class Schema:
     @property
     def _key(self) -> tuple[object, ...]:
         # 1 == True in Python, but they are different declarations.
-        return tuple(self.columns.items()), self.target, tuple(map(type, self.target))
+        types = tuple(map(type, self.target))
+        return tuple(self.columns.items()), self.target, types, self.drafted
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name!r}: {column!r}" for name, column in self.columns.items())
-        return f"Schema({{{columns}}}, target={list(self.target)!r})"
+        mark = ", drafted=True" if self.drafted else ""
+        return f"Schema({{{columns}}}, target={list(self.target)!r}{mark})"
 
 
 def text_of(value: object) -> str:
@@ -363,43 +389,18 @@ def text_of(value: object) -> str:
     """
     if isinstance(value, str):
         return value.strip()
-    if isinstance(value, Real) and not isinstance(value, bool):
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, Real | Decimal) and not isinstance(value, bool):
         number = float(value)
         if isfinite(number) and number == int(number):
-            return str(int(value))
+            return str(int(number))
         return repr(number)
     return str(value)
 
 
 def _plain(number: float) -> str:
-    return f"{number:.10g}"
-
-
-def _spaced(low: Decimal, high: Decimal, bins: int, scale: str) -> tuple[float, ...]:
-    """Cut [low, high] into bins; round each edge to two digits of the bin below it.
-
-    Decimal arithmetic is correctly rounded, hence the same on every platform; rounding makes
-    rules readable ("age ≤ 19.3") and is as public as the bounds.
-    """
-    context = Context(prec=40)
-    geometric = low > 0
-
-    def edge(step: int) -> Decimal:
-        share = context.divide(Decimal(step), Decimal(bins))
-        if scale == "linear":
-            return context.add(low, (high - low) * share)
-        if scale == "sqrt":
-            return context.add(low, (high - low) * share * share)
-        if geometric:
-            return low * context.exp(context.ln(high / low) * share)
-        return low + context.exp(context.ln(high - low + 1) * share) - 1
-
-    exact = [edge(step) for step in range(bins)]
-    places = [(b - a).adjusted() - 1 for a, b in pairwise(exact)]
-    return tuple(
-        float(value.quantize(Decimal(1).scaleb(place), ROUND_HALF_EVEN, context))
-        for value, place in zip(exact[1:], places, strict=True)
-    )
+    return repr(number).removesuffix(".0")
 
 
 def _column_to_dict(column: Column) -> dict[str, Any]:
@@ -415,7 +416,8 @@ def _column_to_dict(column: Column) -> dict[str, Any]:
 
 
 def _column_from_dict(name: str, document: Any) -> Column:
-    if not isinstance(document, dict) or document.get("kind") not in _KINDS:
+    kinds = list(_KINDS)  # not the mapping itself: a kind may be unhashable
+    if not isinstance(document, dict) or document.get("kind") not in kinds:
         raise ValueError(f"Expected column {name!r} to have a kind of {', '.join(_KINDS)}.")
     kind = _KINDS[document["kind"]]
     arguments = {key: value for key, value in document.items() if key != "kind"}
@@ -440,7 +442,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _sequence(name: str, value: Any) -> Iterable[Any]:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+    if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
         raise ValueError(f"Expected {name} to be a list, got {value!r}.")
     return value
 

@@ -9,18 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from smoothboost.cells import codes_of_column, codes_of_values
-from smoothboost.schema import Column, Schema
+from smoothboost import _kernels
+from smoothboost.cells import codes_of_values, encoder, grid_of, objects
+from smoothboost.schema import Column, Numeric, Schema
 
-_FRAME_SLICE = 32768  # rows; a frame takes longer to slice than an array
-_ARRAY_SLICE = 8192  # so that all columns of a slice of a row-major array fit the cache
+_SLICE = 32768  # rows
+
+MAX_ROWS = 1 << 32
+"""The engine numbers rows in 32 bits; more than this calls for a cluster anyway."""
 
 Codes = NDArray[np.uint8]
 
@@ -71,6 +76,8 @@ class Table:
                 f"Expected as many labels as rows, got {len(classes)} labels "
                 f"and {columns.n_rows} rows."
             )
+        if columns.n_rows >= MAX_ROWS:
+            raise ValueError(f"Expected fewer than {MAX_ROWS:,} rows, got {columns.n_rows:,}.")
         if not columns.n_rows:
             raise ValueError("Expected at least one row, got an empty table (0 sample(s)).")
         return cls(schema, columns.encode(range(len(schema.columns)), n_threads), classes)
@@ -80,31 +87,44 @@ class Table:
 class DeclaredColumns:
     """The declared columns of a frame, checked but not yet read.
 
-    `read(position, start, stop)` returns a slice of a column as an array or an Arrow array.
+    `read(position, start, stop)` returns a slice of a column as an array or an Arrow array. If
+    they are the columns of one matrix of floats, `matrix` is it.
     """
 
     columns: Sequence[Column]
     n_rows: int
     read: Callable[[int, int, int], Any]
-    n_slice: int
+    matrix: NDArray[np.float64] | None = None
 
     def encode(self, positions: Sequence[int], n_threads: int = 1) -> Codes:
         """Return the codes of some columns, one row of the result per column."""
         codes = np.empty((len(positions), self.n_rows), dtype=np.uint8)
+        columns = [self.columns[position] for position in positions]
+        numeric = [column for column in columns if isinstance(column, Numeric)]
+        edges = range(0, self.n_rows, _SLICE)
+        slices = [(start, min(start + _SLICE, self.n_rows)) for start in edges]
+        encode_slice: Callable[[int, int], None]
+        if self.matrix is not None and len(numeric) == len(columns):
+            encode_slice = partial(
+                _kernels.encode_matrix,
+                self.matrix,
+                np.array(positions, dtype=np.int64),
+                [grid_of(column) for column in numeric],
+                codes,
+            )
+        else:
+            encoders = [encoder(column) for column in columns]
 
-        def encode_slice(start: int) -> None:
-            stop = min(start + self.n_slice, self.n_rows)
-            for place, position in enumerate(positions):
-                cells = self.read(position, start, stop)
-                codes_of_column(self.columns[position], cells, codes[place, start:stop])
+            def encode_slice(start: int, stop: int) -> None:
+                for place, position in enumerate(positions):
+                    encoders[place](self.read(position, start, stop), codes[place, start:stop])
 
-        starts = range(0, self.n_rows, self.n_slice)
-        if n_threads == 1 or len(starts) == 1:
-            for start in starts:
-                encode_slice(start)
+        if n_threads == 1 or len(slices) == 1:
+            for start, stop in slices:
+                encode_slice(start, stop)
         else:
             with ThreadPoolExecutor(n_threads) as pool:
-                list(pool.map(encode_slice, starts))
+                list(pool.map(encode_slice, *zip(*slices, strict=True)))
         return codes
 
 
@@ -117,16 +137,19 @@ def declared_columns(schema: Schema, frame: Any) -> DeclaredColumns:
     columns = tuple(schema.columns.values())
     if hasattr(frame, "todense"):
         raise TypeError("Expected a dense frame or array, got a sparse matrix; call .toarray().")
-    native = nw.from_native(frame, eager_only=True, pass_through=True)
+    try:
+        native = nw.from_native(frame, eager_only=True, pass_through=True)
+    except DuplicateError as error:
+        raise ValueError(f"Expected each column name once in the frame. {error}") from None
     if not isinstance(native, nw.DataFrame):
         array = _as_array(frame, len(columns))
         return DeclaredColumns(
             columns,
             len(array),
             lambda position, start, stop: array[start:stop, position],
-            _ARRAY_SLICE,
+            matrix=array if array.dtype == np.float64 else None,
         )
-    _check_names(schema, list(frame.columns) if hasattr(frame, "columns") else native.columns)
+    _check_names(schema, native.columns)
     by_position = [native.get_column(name) for name in schema.names]
     for name, series in zip(schema.names, by_position, strict=True):
         _check_type(name, schema.columns[name], series.dtype)
@@ -134,7 +157,6 @@ def declared_columns(schema: Schema, frame: Any) -> DeclaredColumns:
         columns,
         len(native),
         lambda position, start, stop: _cells(by_position[position][start:stop]),
-        _FRAME_SLICE,
     )
 
 
@@ -148,7 +170,7 @@ def encode_labels(schema: Schema, labels: Any) -> Codes:
     if isinstance(native, nw.Series):
         cells = _cells(native)
     else:
-        cells = np.asarray(labels)
+        cells = objects(labels) if isinstance(labels, list | tuple) else np.asarray(labels)
         if cells.ndim != 1:
             raise ValueError(f"Expected labels in one dimension, got shape {cells.shape}.")
     positions = codes_of_values(
@@ -164,7 +186,8 @@ def encode_labels(schema: Schema, labels: Any) -> Codes:
 
 
 def _as_array(frame: Any, n_columns: int) -> NDArray[Any]:
-    array = np.asarray(frame)
+    # A list's cells keep their types; NumPy would turn numbers beside a text into texts.
+    array = np.array(frame, dtype=object) if isinstance(frame, list) else np.asarray(frame)
     if array.ndim != 2:
         raise ValueError(
             f"Expected a frame or a 2D array, got {type(frame).__name__} with {array.ndim} "
@@ -177,13 +200,10 @@ def _as_array(frame: Any, n_columns: int) -> NDArray[Any]:
         )
     if array.dtype.kind not in "biufOUS":
         raise ValueError(f"Expected an array of numbers or text, got dtype {array.dtype}.")
-    return cast("NDArray[Any]", array)
+    return array
 
 
 def _check_names(schema: Schema, names: list[Any]) -> None:
-    repeated = sorted({name for name in schema.names if names.count(name) > 1})
-    if repeated:
-        raise ValueError(f"Expected each column once, got {', '.join(repeated)} more than once.")
     if missing := [name for name in schema.names if name not in names]:
         raise ValueError(
             f"Expected the declared columns {', '.join(schema.names)}; "
@@ -201,13 +221,22 @@ def _check_type(name: str, column: Column, dtype: Any) -> None:
 
 
 def _cells(series: nw.Series[Any]) -> Any:
-    """Return a series as NumPy numbers, an Arrow array, or, if its types are mixed, objects."""
-    if series.dtype.is_numeric() and not series.dtype.is_decimal():
+    """Return a series as NumPy numbers, an Arrow array, or objects where types may be mixed."""
+    if series.dtype in (nw.Object, nw.Int128, nw.UInt128):
+        return objects(series.to_list())
+    if isinstance(series.dtype, nw.Categorical) and not _has_text_categories(series):
+        return objects(series.to_list())
+    if series.dtype.is_integer() or series.dtype.is_float():
         values = series.to_numpy()
-        if values.dtype.kind in "iuf":
+        # Integers beside a missing one come as floats, which merges large ones: not taken.
+        if values.dtype.kind in ("iu" if series.dtype.is_integer() else "f"):
             return values
     try:
         cells = series.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, ValueError):
-        return np.array([*series.to_list(), None], dtype=object)[:-1]
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return objects(series.to_list())
     return cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+
+
+def _has_text_categories(series: nw.Series[Any]) -> bool:
+    return all(isinstance(value, str) for value in series.cat.get_categories().to_list())

@@ -84,7 +84,9 @@ class TestAgreement:
 
     @pytest.mark.parametrize(("epsilon", "count"), [(0.1, 20), (0.5, 3)])
     def test_pure_curve_composes_like_randomised_response(self, epsilon, count):
-        event = dp_event.RandomizedResponseDpEvent(noise_parameter=2 / (1 + exp(epsilon)), num_buckets=2)
+        event = dp_event.RandomizedResponseDpEvent(
+            noise_parameter=2 / (1 + exp(epsilon)), num_buckets=2
+        )
         exact = PLDAccountant(dp_accounting.NeighboringRelation.REPLACE_ONE)
         if not exact.supports(event):
             pytest.fail("dp-accounting no longer has randomised response")
@@ -105,7 +107,7 @@ class TestAgreement:
     def test_exponential_mechanism_with_opendp(self):
         space = dp.vector_domain(dp.atom_domain(T=int)), dp.linf_distance(T=int)
         theirs = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=8.0)
-        assert (2 / 8) ** 2 / 8 == pytest.approx(theirs.map(1), abs=1e-6)
+        assert pytest.approx(theirs.map(1), abs=1e-6) == (2 / 8) ** 2 / 8
 
 
 class TestTotals:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -119,7 +120,7 @@ class TestMutations:
         monkeypatch.setattr(
             Measure,
             "zeta",
-            lambda self, votes: honest(Measure(2 * self.n_rows, *_rest(self)), votes),
+            lambda self, votes: honest(replace(self, n_rows=2 * self.n_rows), votes),
         )
         assert self.worst() > 1.01
 
@@ -134,11 +135,11 @@ class TestMutations:
         )
         assert self.worst(setting) <= 1 + ROUNDING
         honest = Measure.zeta
-        monkeypatch.setattr(
-            Measure,
-            "zeta",
-            lambda self, votes: honest(Measure(*_rest(self, n=True)[:-1], (Fraction(1),) * 2), votes),
-        )
+
+        def unweighted(self, votes):
+            return honest(replace(self, class_weights=(Fraction(1),) * 2), votes)
+
+        monkeypatch.setattr(Measure, "zeta", unweighted)
         assert self.worst(setting) > 1.01
 
     def test_a_range_of_half_the_size_is_caught(self, monkeypatch):
@@ -174,11 +175,6 @@ class TestMutations:
         honest = OneRuleCandidates.scores
         monkeypatch.setattr(OneRuleCandidates, "scores", lambda self, sums: 2 * honest(self, sums))
         assert self.worst() > 1.2 * before
-
-
-def _rest(measure, n=False):
-    rest = (measure.density, measure.learning_rate, measure.n_rounds, measure.class_weights)
-    return (measure.n_rows, *rest) if n else rest
 
 
 def test_neighbours_are_the_tables_with_one_row_replaced():

@@ -21,15 +21,21 @@ rationals = st.fractions(min_value=0, max_value=2000, max_denominator=10**12)
 
 
 @given(rationals, st.integers(1, 700))
-def test_fixed_exp_is_within_one_of_the_truth(x, bits):
-    assert abs(fixed_exp(x, bits) - true_exp(x, bits)) <= 1
+def test_fixed_exp_is_within_two_of_the_truth(x, bits):
+    assert abs(fixed_exp(x, bits) - true_exp(x, bits)) <= 2
+
+
+def test_bounds_hold_where_flooring_takes_nearly_a_whole_unit():
+    x = Fraction(13229734694199885427, 10**19)
+    low, high = exp_bounds(x, 16)
+    assert low <= true_exp(x, 16) <= high
 
 
 @given(rationals, st.integers(1, 300))
 def test_bounds_hold_the_truth(x, bits):
     low, high = exp_bounds(x, bits)
     assert low <= true_exp(x, bits) <= high
-    assert high - low <= 2
+    assert high - low <= 3
 
 
 def test_exp_of_zero_is_exact():
@@ -57,7 +63,9 @@ def test_thresholds_are_within_their_slack_where_exponents_are_moderate(gap, den
     assert abs(threshold - true_exp(rate * gap, FAST_BITS)) < SLACK
 
 
-@pytest.mark.parametrize("rate", [Fraction(10**30), Fraction(1, 10**60), Fraction(44), Fraction(45)])
+@pytest.mark.parametrize(
+    "rate", [Fraction(10**30), Fraction(1, 10**60), Fraction(44), Fraction(45)]
+)
 def test_extreme_rates_stay_within_their_slack(rate):
     scores = np.array([0, 1, 2**62 - 1], dtype=np.int64)
     best = int(scores.max())

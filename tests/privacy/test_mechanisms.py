@@ -95,7 +95,7 @@ class TestStatedDistribution:
         )
 
 
-class OutOfBits(Exception):
+class OutOfBitsError(Exception):
     pass
 
 
@@ -107,7 +107,7 @@ class GivenBits:
 
     def take(self, count: int) -> bytes:
         if count > len(self.supply):
-            raise OutOfBits
+            raise OutOfBitsError
         taken, self.supply = self.supply[:count], self.supply[count:]
         return taken
 
@@ -124,7 +124,7 @@ class TestSamplerIsExact:
                 heads = choice._toss(GivenBits(supply))
                 heads_of_loser += int(heads[1])
                 assert heads[0]
-            except OutOfBits:
+            except OutOfBitsError:
                 unsettled += 1
         truth = exp(-1.5) * (1 << 16)
         assert heads_of_loser <= truth <= heads_of_loser + unsettled
@@ -143,8 +143,8 @@ class TestSamplerIsExact:
         # Exactly on the boundary of two equal candidates: 64 bits cannot settle it.
         choice = selection("exponential", [1, 1], 1)
         boundary = (1 << 63).to_bytes(8, "big")
-        with pytest.raises(OutOfBits):
-            choice.sample(GivenBits((((1 << 63) - 1)).to_bytes(8, "big")))
+        with pytest.raises(OutOfBitsError):
+            choice.sample(GivenBits(((1 << 63) - 1).to_bytes(8, "big")))
         assert choice.sample(GivenBits(boundary + bytes(7) + b"\x01")) == 1
         below = ((1 << 63) - 1).to_bytes(8, "big")
         assert choice.sample(GivenBits(below + b"\xff" * 8 + b"\x00" * 8)) in (0, 1)
@@ -209,7 +209,9 @@ class TestSamplerByChiSquare:
     def test_opendp_draws_from_the_same_distribution(self, mechanism, scores, rate):
         # OpenDP's noise is not seeded: p is compared with 1e-6, so a false alarm is as rare.
         measure = (
-            dp.max_divergence() if mechanism == "permute_and_flip" else dp.zero_concentrated_divergence()
+            dp.max_divergence()
+            if mechanism == "permute_and_flip"
+            else dp.zero_concentrated_divergence()
         )
         space = dp.vector_domain(dp.atom_domain(T=int)), dp.linf_distance(T=int)
         theirs = dp.m.make_noisy_max(*space, measure, scale=float(1 / rate))

@@ -64,7 +64,7 @@ def literals_of(schema: Schema, language: str, constraints: Constraints) -> tupl
     Examples
     --------
     >>> from smoothboost.schema import Categorical, Numeric, Schema
-    >>> schema = Schema({"n": Numeric(edges=[1, 2]), "c": Categorical("ab")}, target=[0, 1])
+    >>> schema = Schema({"n": Numeric(edges=[1, 2]), "c": Categorical(["a", "b"])}, target=[0, 1])
     >>> len(literals_of(schema, "threshold", Constraints()))  # n ≤ 1, n ≤ 2, c is a
     3
     """

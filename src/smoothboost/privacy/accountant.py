@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, expm1, log, sqrt
+from math import expm1, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 Float = NDArray[np.float64]
+
+_ROUNDING = 4e-15
+"""Added to curves, per unit of what was cancelled: more than their double arithmetic loses."""
 
 
 @dataclass(frozen=True)
@@ -131,11 +134,12 @@ def bounded_range_curve(epsilon: Float | float, order: Float | float) -> Float:
     epsilon, order = np.broadcast_arrays(np.asarray(epsilon, float), np.asarray(order, float))
     bound = epsilon**2 * order / 8
     safe = np.where(epsilon * order < 0.01, 1.0, epsilon)  # any value: the result is not used
-    # A and B of the proof, each divided by exp(epsilon).
+    # A / exp(epsilon) and B of the proof.
     top = -np.expm1(-order * safe)
-    bottom = -np.expm1(-(order - 1) * safe) * np.exp(-safe)
-    shift = np.log((order - 1) / order) + np.log(top / bottom)
+    bottom = -np.expm1(-(order - 1) * safe)
+    shift = np.log((order - 1) / order) + np.log(top / bottom) + safe
     exact = shift + np.log(top / (-np.expm1(-safe) * order)) / (order - 1)
+    exact = exact + _ROUNDING * (1 + safe) * order / (order - 1)
     return np.where(epsilon * order < 0.01, bound, np.minimum(exact, bound))
 
 
@@ -143,7 +147,7 @@ def pure_curve(epsilon: Float | float, order: Float | float) -> Float:
     """Return the largest Rényi divergence of any epsilon-DP mechanism (randomised response)."""
     epsilon, order = np.asarray(epsilon, float), np.asarray(order, float)
     both = np.logaddexp(order * epsilon, (1 - order) * epsilon) - np.logaddexp(0, epsilon)
-    return np.asarray(np.maximum(both, 0) / (order - 1))
+    return np.asarray((np.maximum(both, 0) + _ROUNDING * (1 + order * epsilon)) / (order - 1))
 
 
 def _convert(curve: Callable[[Float], Float | float], delta: float) -> float:
@@ -157,9 +161,7 @@ def _convert(curve: Callable[[Float], Float | float], delta: float) -> float:
     for _ in range(4):
         exponents = np.linspace(low, high, 65)
         order = 1 + np.exp(exponents)
-        epsilons = (
-            curve(order) + np.log1p(-1 / order) - (log(delta) + np.log(order)) / (order - 1)
-        )
+        epsilons = curve(order) + np.log1p(-1 / order) - (log(delta) + np.log(order)) / (order - 1)
         at = int(np.argmin(epsilons))
         best = min(best, float(epsilons[at]))
         low, high = exponents[max(at - 1, 0)], exponents[min(at + 1, 64)]
@@ -190,8 +192,12 @@ def group_budget(epsilon: Fraction, delta: float, size: int) -> tuple[Fraction, 
     Guarantee: group privacy (docs/privacy/composition.md).
     """
     share = epsilon / size
-    growth = sum(exp(float(share) * step) for step in range(size))
-    return share, delta / (growth * (1 + 1e-12))  # rounded towards less
+    if size == 1 or delta == 0:
+        return share, delta
+    if epsilon > 500:  # delta would be nothing: do without it
+        return share, 0.0
+    # delta / (1 + e^share + ... + e^((size - 1) share)), rounded towards less
+    return share, delta * expm1(float(share)) / expm1(float(epsilon)) * (1 - 1e-12)
 
 
 def largest(limit: float, cost: Callable[[float], float], start: float) -> float:

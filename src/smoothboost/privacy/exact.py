@@ -23,10 +23,11 @@ FAST_BITS = 63
 SLACK = 512
 """How far a threshold may be from the truth, in units of 2**-63.
 
-The exponent's rational rate is cut to 62 significant bits (below 45 this moves exp(-x) by less
-than 2**-55, that is 256 units) and x to 56 fractional bits (128 units); eight truncated table
-entries and seven truncated products lose less than 16 more. Exponents of 45 and above give 0,
-and exp(-45) is below one unit.
+The exponent's rational rate is cut to at least 61 significant bits, which moves exp(-x) by less
+than max(x exp(-x)) * 2**-60, under 4 units; cutting x to 56 fractional bits moves it by 128 units
+at most; eight truncated table entries and seven truncated products lose less than 32 more.
+Exponents of 45 and above give 0, and exp(-45) is below one unit. Together under 165: 512 leaves
+room.
 """
 
 _WHOLE = 45
@@ -34,7 +35,7 @@ _MANTISSA_BITS = 62
 
 
 def fixed_exp(x: Fraction, bits: int) -> int:
-    """Return an integer within 1 of 2**bits * exp(-x), for x >= 0.
+    """Return an integer within 2 of 2**bits * exp(-x), for x >= 0.
 
     `decimal` rounds `exp` correctly on every platform, so this is the same integer everywhere.
 
@@ -47,8 +48,17 @@ def fixed_exp(x: Fraction, bits: int) -> int:
     if x > bits:  # 2**bits * exp(-bits) < 1
         return 0
     digits = bits * 302 // 1000 + 12
-    context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-    # |x| <= bits, so the quotient's rounding moves exp(-x) by far less than one unit.
+    context = decimal.Context(
+        prec=digits,
+        rounding=decimal.ROUND_HALF_EVEN,
+        Emin=decimal.MIN_EMIN,
+        Emax=decimal.MAX_EMAX,
+        capitals=1,
+        clamp=0,
+        flags=[],
+        traps=[],
+    )
+    # |x| <= bits, so rounding moves the result by far less than one unit, and flooring by one.
     quotient = context.divide(decimal.Decimal(x.numerator), decimal.Decimal(x.denominator))
     value = context.multiply(context.exp(context.minus(quotient)), decimal.Decimal(1 << bits))
     return int(value.to_integral_value(decimal.ROUND_FLOOR))
@@ -59,7 +69,7 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     if x == 0:
         return 1 << bits, 1 << bits
     middle = fixed_exp(x, bits)
-    return max(middle - 1, 0), middle + 1
+    return max(middle - 1, 0), middle + 2
 
 
 @lru_cache(maxsize=1)

@@ -14,12 +14,16 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost.privacy.exact import FAST_BITS, SLACK, exp_bounds, exp_thresholds
 from smoothboost.privacy.randomness import BitSource, uniform_below
+
+Cells = tuple[NDArray[Any], NDArray[Any]]
+"""Lower and upper bounds on the cumulated odds, as integers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +105,7 @@ class PermuteAndFlip(Selection):
         heads = (draws + np.uint64(1)) << width <= low
         tails = draws << width >= thresholds + slack
         for index in np.flatnonzero(~(heads | tails)):
-            heads[index] = _is_below_exp(int(draws[index]), 16, self._exponent(index), bits)
+            heads[index] = _is_below_exp(int(draws[index]), 16, self._exponent(int(index)), bits)
         return heads
 
 
@@ -124,7 +128,7 @@ class Exponential(Selection):
     def probabilities(self) -> NDArray[np.float64]:
         """State exp(rate * score), normalised."""
         odds = self._odds()
-        return odds / odds.sum()
+        return np.asarray(odds / odds.sum())
 
     def sample(self, bits: BitSource) -> int:
         """Draw the index of one candidate.
@@ -134,13 +138,13 @@ class Exponential(Selection):
         is chosen; otherwise the number gets more bits and the odds more precision.
         """
         draw, known = int.from_bytes(bits.take(8), "big"), 64
-        low, high = self._fast_cells()
-        while (index := _cell_of(draw, known, low, high)) is None:
+        cells: Cells = self._fast_cells()
+        while (index := _cell_of(draw, known, *cells)) is None:
             draw, known = (draw << 64) | int.from_bytes(bits.take(8), "big"), known + 64
-            low, high = self._slow_cells(known + 64)
+            cells = self._slow_cells(known + 64)
         return index
 
-    def _fast_cells(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    def _fast_cells(self) -> Cells:
         thresholds = exp_thresholds(self.scores, int(self.scores.max()), self.rate)
         slack = np.uint64(SLACK)
         spare = np.uint64(len(thresholds).bit_length() + 1)  # so that the sums stay below 2**63
@@ -148,7 +152,7 @@ class Exponential(Selection):
         high = ((thresholds + slack) >> spare) + np.uint64(1)
         return low.cumsum(dtype=np.uint64), high.cumsum(dtype=np.uint64)
 
-    def _slow_cells(self, precision: int) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+    def _slow_cells(self, precision: int) -> Cells:
         bounds = [exp_bounds(self._exponent(i), precision) for i in range(len(self.scores))]
         low, high = np.array(bounds, dtype=object).T
         return low.cumsum(), high.cumsum()
@@ -216,8 +220,8 @@ def _is_below_exp(draw: int, known: int, x: Fraction, bits: BitSource) -> bool:
 def _cell_of(
     draw: int,
     known: int,
-    low: NDArray[np.uint64] | NDArray[np.object_],
-    high: NDArray[np.uint64] | NDArray[np.object_],
+    low: NDArray[Any],
+    high: NDArray[Any],
 ) -> int | None:
     """Find the cell that surely holds U in [draw, draw + 1) / 2**known, or None.
 

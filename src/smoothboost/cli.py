@@ -1,0 +1,433 @@
+"""The command line: declare, plan, fit, predict and explain.
+
+Of the private rows, only their number and the released model are ever shown.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from math import inf, isinf
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+import typer
+from rich.console import Console, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+from typer.core import TyperGroup
+
+from smoothboost import __version__, _validate, display
+from smoothboost.classifier import LEARNERS, SmoothBoostClassifier
+from smoothboost.datasets import Dataset, load_demo
+from smoothboost.draft import draft_schema
+from smoothboost.files import check_suffix, missing_as_null, read_table, reserved, write_table
+from smoothboost.learners.one_rule import OneRule
+from smoothboost.model import Model
+from smoothboost.plan import TOO_NOISY, Plan
+from smoothboost.schema import Categorical, Schema, text_of
+from smoothboost.table import Table
+
+EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
+"""What `plan` compares."""
+
+_out = Console(highlight=False)
+_err = Console(stderr=True, highlight=False)
+
+
+class _Commands(TyperGroup):
+    """Commands whose errors and warnings are one line each."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UserWarning)
+            warnings.showwarning = lambda message, *_, **__: _warn(str(message))
+            try:
+                return super().invoke(ctx)
+            except BrokenPipeError:  # the reader went away: Typer knows what to do
+                raise
+            except (ValueError, TypeError, OSError) as error:
+                _say(_err, f"Error: {_reason(error)}", "red")
+                raise typer.Exit(2) from None
+
+
+# Locals in a traceback would be private rows.
+app = typer.Typer(
+    cls=_Commands,
+    help="Differentially private boosted rules that people can read.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+schema_app = typer.Typer(help="Make the schema: the declared public facts.", no_args_is_help=True)
+app.add_typer(schema_app, name="schema")
+
+_Data = Annotated[Path, typer.Argument(metavar="DATA", help="The rows: .csv or .parquet.")]
+_ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit wrote.")]
+_SchemaFile = Annotated[Path, typer.Argument(metavar="SCHEMA", help="The declared public facts.")]
+_SchemaOption = Annotated[
+    Path, typer.Option("--schema", metavar="SCHEMA", help="The declared public facts.")
+]
+_Target = Annotated[str, typer.Option(metavar="COL", help="The column that holds the classes.")]
+_Epsilon = Annotated[float, typer.Option(help="The total budget; inf switches the noise off.")]
+_Delta = Annotated[float, typer.Option(help="0 is pure differential privacy.")]
+_Rounds = Annotated[int | None, typer.Option(help="Rules to choose.", show_default="auto")]
+_Density = Annotated[
+    float | None, typer.Option(help="Smoothness of the weights, in (0, 1].", show_default="auto")
+]
+_Rate = Annotated[
+    float | None, typer.Option(help="How fast weights follow votes.", show_default="auto")
+]
+_PerPerson = Annotated[int, typer.Option(help="The most rows one person may have.")]
+_Forbid = Annotated[
+    list[str] | None, typer.Option(metavar="COL", help="A column no rule may test. Repeatable.")
+]
+_Monotone = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COL=+1|-1", help="A column with a monotone effect. Repeatable."),
+]
+_Learner = Annotated[str, typer.Option(metavar="auto|one_rule", help="Which rules compete.")]
+_Literals = Annotated[
+    str, typer.Option(metavar="threshold|one_hot", help="How rules test numeric columns.")
+]
+_Calibration = Annotated[str, typer.Option(metavar="tight|paper", help="Whose constants.")]
+_Mechanism = Annotated[
+    str, typer.Option(metavar="NAME", help="auto, permute_and_flip or exponential.")
+]
+_Seed = Annotated[
+    int | None, typer.Option(help="Repeatable noise: for tests only, as it is not private.")
+]
+_Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
+_Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        _out.print(f"smoothboost {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def demo(
+    epsilon: _Epsilon = 1.0,
+    seed: _Seed = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Where to write the model, if anywhere.")
+    ] = None,
+    force: _Force = False,
+) -> None:
+    """Fit and show a model of a made-up census table; needs no data."""
+    classifier = SmoothBoostClassifier(epsilon=epsilon, random_state=seed, verbose=1)
+    if output is None:
+        _run_demo(classifier)
+        return
+    with reserved(output, force) as temporary:
+        model = _run_demo(classifier)
+        model.write(temporary)
+    _say_written(output, model)
+
+
+@app.command()
+def fit(
+    data: _Data,
+    schema: _SchemaOption,
+    target: _Target,
+    epsilon: _Epsilon,
+    output: _Output,
+    delta: _Delta = 0.0,
+    rounds: _Rounds = None,
+    density: _Density = None,
+    learning_rate: _Rate = None,
+    rows_per_person: _PerPerson = 1,
+    forbid: _Forbid = None,
+    monotone: _Monotone = None,
+    learner: _Learner = "auto",
+    literals: _Literals = "threshold",
+    calibration: _Calibration = "tight",
+    mechanism: _Mechanism = "auto",
+    seed: _Seed = None,
+    force: _Force = False,
+) -> None:
+    """Fit a private model and write what may be released."""
+    declared = Schema.read(schema)
+    if target in declared.columns:
+        raise ValueError(f"Expected the target {target!r} not to be a column of {schema}, got it.")
+    classifier = SmoothBoostClassifier(
+        schema=declared,
+        epsilon=epsilon,
+        delta=delta,
+        learner=_learner(learner, literals),
+        n_rounds=_or_auto(rounds),
+        density=_or_auto(density),
+        learning_rate=_or_auto(learning_rate),
+        calibration=calibration,
+        mechanism=mechanism,
+        random_state=seed,
+        rows_per_person=rows_per_person,
+        forbidden_columns=tuple(forbid or ()),
+        monotone_columns=_monotone(monotone or ()),
+        verbose=1,
+    )
+    classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
+    with reserved(output, force) as temporary:
+        rows = read_table(data, [*declared.names, target])
+        frame = missing_as_null(rows, declared, data)
+        model = _fit(classifier, frame, rows[target], rows.num_rows)
+        model.write(temporary)
+    _say_written(output, model)
+
+
+@app.command()
+def predict(model: _ModelFile, data: _Data, output: _Output, force: _Force = False) -> None:
+    """Add a prediction and the probability of each class to rows."""
+    released = Model.read(model)
+    check_suffix(output)
+    with reserved(output, force) as temporary:
+        rows = read_table(data)
+        for name, values in _scores(released, missing_as_null(rows, released.schema, data)).items():
+            if name in rows.column_names:
+                raise ValueError(f"Expected {data} to have no column {name!r}, got one.")
+            rows = rows.append_column(name, pa.array(values))
+        write_table(rows, temporary, output.suffix.lower())
+    _say(_out, f"Wrote {output}: {rows.num_rows:,} rows with their predictions.")
+
+
+@app.command()
+def explain(model: _ModelFile) -> None:
+    """Show a model: its guarantee, its votes, and what each column adds."""
+    released = Model.read(model)
+    _show_model(released)
+    _section("What each value adds", display.shape_functions(released))
+
+
+@app.command()
+def plan(
+    schema: _SchemaFile,
+    rows: Annotated[int, typer.Option(help="How many rows there will be; public.")],
+    epsilon: _Epsilon,
+    delta: _Delta = 0.0,
+    rounds: _Rounds = None,
+    density: _Density = None,
+    learning_rate: _Rate = None,
+    rows_per_person: _PerPerson = 1,
+    forbid: _Forbid = None,
+    monotone: _Monotone = None,
+    learner: _Learner = "auto",
+    literals: _Literals = "threshold",
+    calibration: _Calibration = "tight",
+    mechanism: _Mechanism = "auto",
+) -> None:
+    """Say what a fit would spend on what, before any row is touched."""
+    classifier = SmoothBoostClassifier(
+        schema=Schema.read(schema),
+        epsilon=epsilon,
+        delta=delta,
+        learner=_learner(learner, literals),
+        n_rounds=_or_auto(rounds),
+        density=_or_auto(density),
+        learning_rate=_or_auto(learning_rate),
+        calibration=calibration,
+        mechanism=mechanism,
+        rows_per_person=rows_per_person,
+        forbidden_columns=tuple(forbid or ()),
+        monotone_columns=_monotone(monotone or ()),
+    )
+    _section("Plan", display.plan_table(_planned(classifier, rows)))
+    _section("With another epsilon", _epsilon_table(classifier, rows))
+
+
+@schema_app.command()
+def draft(data: _Data, target: _Target, output: _Output, force: _Force = False) -> None:
+    """Draft a schema from rows, for a person to edit. The draft is not private."""
+    with reserved(output, force) as temporary:
+        rows = read_table(data)
+        if target not in rows.column_names:
+            raise ValueError(
+                f"Expected the target column {target!r} in {data}, got no such column."
+            )
+        labels = rows[target]
+        if labels.null_count:
+            raise ValueError(f"Expected a class in every row of {target!r}; some have none.")
+        drafted = draft_schema(rows.drop_columns([target]), labels.to_pylist())
+        drafted.write(temporary)
+    note = (
+        f"NOT PRIVATE: {output} was drafted from the rows. It shows every column's type, its "
+        "smallest and largest value or its distinct values, whether any are missing, and the "
+        "classes. Keep it as private as the rows until a person has replaced what it read by "
+        "what is publicly known."
+    )
+    _err.print(Text(note, style="bold yellow"))
+    _say(_out, f"Wrote {output}: {len(drafted.columns)} columns and the classes. Edit it, then:")
+    _say(_out, f"  smoothboost plan {output} --rows {rows.num_rows} --epsilon 1")
+
+
+# What commands share
+
+
+def _learner(name: str, literals: str) -> OneRule:
+    _validate.one_of("learner", name, LEARNERS)
+    return OneRule(literals=literals)
+
+
+def _or_auto(value: Any) -> Any:
+    return "auto" if value is None else value
+
+
+def _monotone(declared: Sequence[str]) -> dict[str, int]:
+    """Read COL=+1 or COL=-1."""
+    signs = {"+1": 1, "1": 1, "-1": -1}
+    columns = {}
+    for text in declared:
+        name, _, sign = text.rpartition("=")
+        if not name or sign not in signs:
+            raise ValueError(f"Expected monotone to be COL=+1 or COL=-1, got {text!r}.")
+        columns[name] = signs[sign]
+    return columns
+
+
+def _planned(classifier: SmoothBoostClassifier, n_rows: int) -> Plan:
+    planned = classifier.plan(n_rows)
+    assert planned is not None  # a schema was given
+    return planned
+
+
+def _fit(classifier: SmoothBoostClassifier, frame: Any, labels: Any, n_rows: int) -> Model:
+    """Fit with everything shown that may be."""
+    _section("Plan", display.plan_table(_planned(classifier, n_rows)))
+    if isinf(classifier.epsilon or inf):
+        _warn("epsilon = inf switches the noise off: the model is not private.")
+    _out.print()
+    model: Model = classifier.fit(frame, labels).model_
+    _show_model(model)
+    return model
+
+
+def _scores(model: Model, frame: Any) -> dict[str, Any]:
+    """Return the columns that `predict` adds."""
+    chances = model.predict_proba(frame)
+    by_class = {
+        f"p({text_of(label)})": np.ascontiguousarray(chances[:, at])
+        for at, label in enumerate(model.schema.target)
+    }
+    return {"prediction": model.predict(frame), **by_class}
+
+
+def _run_demo(classifier: SmoothBoostClassifier) -> Model:
+    people = load_demo()
+    classifier.set_params(schema=people.schema)
+    _say(_out, "A made-up census table, smoothboost.datasets.load_demo(): who earns over 50K?")
+    model = _fit(classifier, people.data, people.target, len(people.target))
+    with _out.status("Fitting models without privacy, to compare"):
+        accuracies = _accuracies(people, model)
+    table = RichTable(box=None, header_style="bold", pad_edge=False)
+    table.add_column("model", style="cyan")
+    table.add_column("test accuracy", justify="right")
+    for name, accuracy in accuracies.items():
+        table.add_row(Text(name), f"{accuracy:.1%}")
+    _section("How good is it?", table)
+    note = (
+        "Measured on test rows that are public, being made up. On private rows, a test accuracy "
+        "would be a release of its own."
+    )
+    _out.print(Text(note, style="dim"))
+    return model
+
+
+def _accuracies(people: Dataset, model: Model) -> dict[str, float]:
+    """Return test accuracies of the model and of what it can be compared with."""
+    from sklearn.ensemble import HistGradientBoostingClassifier  # slow to import
+
+    rows = Table.from_frame(people.schema, people.data, people.target)
+    test = Table.from_frame(people.schema, people.test_data, people.test_target)
+    unordered = [isinstance(column, Categorical) for column in people.schema.columns.values()]
+    forest = HistGradientBoostingClassifier(categorical_features=unordered, random_state=0)
+    with threadpool_limits(1):  # on a busy machine, its threads wait for each other
+        forest.fit(rows.codes.T, rows.labels)
+    noiseless = SmoothBoostClassifier(schema=people.schema, epsilon=None)
+    noiseless.fit(people.data, people.target)
+    majority = np.bincount(rows.labels).argmax()
+    epsilon = model.guarantee.epsilon
+
+    def accuracy(predicted: Any, truth: Any) -> float:
+        return float(np.mean(predicted == truth))
+
+    return {
+        "this model, " + ("no privacy" if epsilon is None else f"epsilon = {epsilon:g}"): accuracy(
+            model.predict(people.test_data), people.test_target
+        ),
+        "the same without noise": accuracy(noiseless.predict(people.test_data), people.test_target),
+        "boosted trees without privacy (scikit-learn)": accuracy(
+            forest.predict(test.codes.T), test.labels
+        ),
+        "always the larger class": accuracy(majority, test.labels),
+    }
+
+
+# Showing
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(text, style=style), soft_wrap=True)
+
+
+def _warn(text: str) -> None:
+    _say(_err, f"Warning: {text}", "yellow")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}."
+    return " ".join(str(error).split())
+
+
+def _say_written(path: Path, model: Model) -> None:
+    if model.guarantee.holds:
+        _say(_out, f"Wrote {path}: what may be released, and nothing else.")
+    else:
+        _say(_out, f"Wrote {path}: NOT private, so not to be released.", "bold red")
+
+
+def _section(title: str, body: RenderableType) -> None:
+    _out.print()
+    _out.print(Text(title, style="bold"))
+    _out.print(body)
+
+
+def _show_model(model: Model) -> None:
+    style = "green" if model.guarantee.holds else "bold red"
+    _section("Guarantee", Text(str(model.guarantee), style=style))
+    used = f"{len(model.columns_used)} of {len(model.schema.columns)} columns"
+    _section(f"Votes: {len(model.rules)} on {used}", display.votes_table(model))
+
+
+def _epsilon_table(classifier: SmoothBoostClassifier, n_rows: int) -> RichTable:
+    asked = inf if classifier.epsilon is None else classifier.epsilon
+    table = RichTable(box=None, header_style="bold", pad_edge=False)
+    for name in ("epsilon", "rounds", "noise of a choice"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for epsilon in sorted({*EPSILONS, asked} - {inf}):
+        other = _planned(clone(classifier).set_params(epsilon=epsilon), n_rows)
+        noisy = "noise will dominate" if other.noise > TOO_NOISY else ""
+        table.add_row(
+            f"{epsilon:g}",
+            str(other.n_rounds),
+            f"{other.noise:.3f}",
+            Text(noisy, style="yellow"),
+            style="bold" if epsilon == asked else None,
+        )
+    return table

@@ -1,0 +1,417 @@
+from __future__ import annotations
+
+import dataclasses
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from smoothboost import (
+    Boolean,
+    BudgetTooSmallWarning,
+    Categorical,
+    Model,
+    Numeric,
+    OneRule,
+    PrivacyLeakWarning,
+    Schema,
+    SeededNoiseWarning,
+    SmoothBoostClassifier,
+)
+from smoothboost.boost import Booster
+from smoothboost.privacy.randomness import SystemBits
+
+quiet = pytest.mark.filterwarnings(
+    "ignore::smoothboost.SeededNoiseWarning",
+    "ignore::smoothboost.PrivacyLeakWarning",
+    "ignore::smoothboost.BudgetTooSmallWarning",
+)
+
+SCHEMA = Schema(
+    {
+        "age": Numeric(low=0, high=100, bins=10),
+        "colour": Categorical(["red", "green", "blue"]),
+        "member": Boolean(),
+    },
+    target=["no", "yes"],
+)
+
+
+def people(n_rows=4000, seed=0):
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": random.integers(0, 100, n_rows),
+            "colour": random.choice(["red", "green", "blue"], n_rows),
+            "member": random.integers(0, 2, n_rows).astype(bool),
+        }
+    )
+    chance = 0.1 + 0.5 * (frame.age > 50) + 0.3 * (frame.colour == "red")
+    return frame, np.where(random.random(n_rows) < chance, "yes", "no")
+
+
+FRAME, LABELS = people()
+
+
+def fitted(frame=FRAME, labels=LABELS, **options):
+    options = {"schema": SCHEMA, "random_state": 0, **options}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeededNoiseWarning)
+        return SmoothBoostClassifier(**options).fit(frame, labels)
+
+
+NOISE_HIDES_IT = "the budget is tiny for the check's few rows, so noise hides what it looks for"
+
+
+def expected_failures(estimator):
+    capped = {
+        "check_class_weight_classifiers": "no row may outweigh the cap, whatever its class weight"
+    }
+    if estimator.epsilon is None:
+        return capped
+    return {
+        **capped,
+        "check_classifiers_train": NOISE_HIDES_IT,
+        "check_classifiers_classes": NOISE_HIDES_IT,
+    }
+
+
+@quiet
+@parametrize_with_checks(
+    [SmoothBoostClassifier(epsilon=None), SmoothBoostClassifier()],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+class TestInScikitLearn:
+    @quiet
+    def test_in_a_pipeline(self):
+        keep = FunctionTransformer(lambda frame: frame.assign(age=frame.age + 0))
+        pipeline = make_pipeline(keep, SmoothBoostClassifier(schema=SCHEMA, random_state=0))
+        assert pipeline.fit(FRAME, LABELS).score(FRAME, LABELS) > 0.7
+
+    @quiet
+    def test_in_a_grid_search(self):
+        search = GridSearchCV(
+            SmoothBoostClassifier(schema=SCHEMA, random_state=0), {"n_rounds": [3, 9]}, cv=3
+        )
+        search.fit(FRAME, LABELS)
+        assert search.best_score_ > 0.7
+
+    @quiet
+    def test_in_cross_validation_each_fold_is_calibrated_to_its_own_rows(self):
+        scores = cross_val_score(
+            SmoothBoostClassifier(schema=SCHEMA, random_state=0), FRAME, LABELS, cv=4
+        )
+        assert scores.mean() > 0.7
+        part = fitted(FRAME[:3000], LABELS[:3000])
+        assert part.privacy_.n_rows == 3000
+        assert part.plan(3000).rate != part.plan(4000).rate
+
+    def test_clones_keep_their_parameters(self):
+        learner = SmoothBoostClassifier(schema=SCHEMA, learner=OneRule("one_hot"), epsilon=0.3)
+        assert clone(learner).get_params() == learner.get_params()
+
+    def test_arrays_match_by_position_and_frames_by_name(self):
+        numbers = FRAME.assign(
+            colour=FRAME.colour.map({"red": 0, "green": 1, "blue": 2}),
+            member=FRAME.member.astype(int),
+        )
+        schema = Schema(
+            {"age": SCHEMA.columns["age"], "colour": Categorical([0, 1, 2]), "member": Boolean()},
+            target=SCHEMA.target,
+        )
+        by_name = fitted(numbers[["member", "age", "colour"]], schema=schema)
+        by_position = fitted(numbers.to_numpy(), schema=schema)
+        assert by_name.model_ == by_position.model_
+        assert (by_name.predict(numbers) == by_position.predict(numbers.to_numpy())).all()
+
+    def test_columns_that_are_not_declared_are_ignored(self):
+        with_target = FRAME.assign(answer=LABELS)
+        assert fitted(with_target).model_ == fitted().model_
+        assert fitted(with_target).n_features_in_ == 3
+
+
+class TestSameBits:
+    @pytest.mark.parametrize("delta", [0.0, 1e-5])
+    def test_for_any_number_of_threads_and_any_order_of_rows(self, delta, monkeypatch):
+        monkeypatch.setattr("smoothboost.classifier._SMALL", 0)
+        frame, labels = people(150_000, seed=4)
+        order = np.random.default_rng(1).permutation(len(frame))
+        texts = {
+            fitted(f, y, n_jobs=n, delta=delta, n_rounds=15).model_.to_json()
+            for n in (1, 2, 4)
+            for f, y in ((frame, labels), (frame.iloc[order], labels[order]))
+        }
+        assert len(texts) == 1
+
+    def test_another_seed_gives_another_model(self):
+        assert fitted(random_state=1).model_ != fitted(random_state=2).model_
+
+    def test_without_a_seed_two_fits_differ(self):
+        models = {
+            SmoothBoostClassifier(schema=SCHEMA).fit(FRAME, LABELS).model_.to_json()
+            for _ in range(5)
+        }
+        assert len(models) > 1
+
+    def test_numpy_generators_are_seeds_too(self):
+        state = np.random.RandomState(3)
+        assert fitted(random_state=state).model_ != fitted(random_state=state).model_
+        assert (
+            fitted(random_state=np.random.default_rng(3)).model_
+            == fitted(random_state=np.random.default_rng(3)).model_
+        )
+
+
+class TestNothingPrivate:
+    def walk(self, value, path, seen):
+        """Yield every array and number reachable from an object, with where it is."""
+        if id(value) in seen or isinstance(value, type) or callable(value):
+            return
+        seen.add(id(value))
+        yield path, value
+        if isinstance(value, dict):
+            for key, item in value.items():
+                yield from self.walk(key, f"{path}.key", seen)
+                yield from self.walk(item, f"{path}[{key!r}]", seen)
+        elif isinstance(value, list | tuple | set | frozenset):
+            for at, item in enumerate(value):
+                yield from self.walk(item, f"{path}[{at}]", seen)
+        for name in [*getattr(value, "__dict__", {}), *getattr(type(value), "__slots__", ())]:
+            yield from self.walk(getattr(value, name, None), f"{path}.{name}", seen)
+
+    def leaves(self, estimator):
+        return sorted(
+            (path, repr(value.tolist() if isinstance(value, np.ndarray) else value))
+            for path, value in self.walk(estimator, "clf", set())
+            if isinstance(value, int | float | str | np.ndarray | np.generic | bytes)
+        )
+
+    def test_fits_on_neighbours_with_the_same_rules_are_the_same_object(self):
+        pairs = 0
+        for row in range(60):
+            other = LABELS.copy()
+            other[row] = "yes" if other[row] == "no" else "no"
+            frame = FRAME.copy()
+            frame.loc[row, "age"] = 99 - frame.loc[row, "age"]
+            one, two = fitted(epsilon=2.0), fitted(frame, other, epsilon=2.0)
+            if one.model_.rules != two.model_.rules:
+                continue
+            pairs += 1
+            assert self.leaves(one) == self.leaves(two)
+            assert pickle.dumps(one) == pickle.dumps(two)
+        assert pairs >= 20
+
+    def test_the_walk_would_find_a_stored_training_error(self):
+        one = fitted()
+        before = self.leaves(one)
+        object.__setattr__(one.model_.rules[0], "error_", 0.25)
+        assert self.leaves(one) != before
+
+    def test_only_released_attributes_are_set(self):
+        assert {name for name in vars(fitted()) if name.endswith("_")} == {
+            "model_", "privacy_", "classes_", "n_features_in_", "feature_names_in_"
+        }  # fmt: skip
+
+    def test_progress_shows_rounds_only(self, capsys):
+        fitted(verbose=1, n_rounds=5)
+        shown = capsys.readouterr()
+        assert "rounds" in shown.out
+        assert not any(word in shown.out for word in ("accuracy", "error", "loss", "score"))
+
+    def test_the_schema_of_the_model_is_the_declared_one(self):
+        strange = FRAME.assign(age=FRAME.age * 1000, colour="purple")
+        assert fitted(strange).model_.schema == SCHEMA
+
+    def test_noise_comes_from_the_operating_system_by_default(self, monkeypatch):
+        taken = []
+        honest = SystemBits.take
+        monkeypatch.setattr(SystemBits, "take", lambda self, n: taken.append(n) or honest(self, n))
+        SmoothBoostClassifier(schema=SCHEMA, n_rounds=5).fit(FRAME, LABELS)
+        assert len(taken) >= 5
+
+
+class TestWarnings:
+    def test_a_drafted_schema_is_a_leak(self):
+        with pytest.warns(PrivacyLeakWarning, match="bounds, categories and classes were read"):
+            drafted = SmoothBoostClassifier(epsilon=1.0).fit(FRAME, LABELS)
+        assert drafted.privacy_.drafted
+        assert not drafted.privacy_.holds
+        assert '"drafted": true' in drafted.model_.to_json()
+
+    def test_a_seed_is_not_private(self):
+        with pytest.warns(SeededNoiseWarning, match="not private towards whoever knows the seed"):
+            seeded = SmoothBoostClassifier(schema=SCHEMA, random_state=5).fit(FRAME, LABELS)
+        assert seeded.privacy_.seeded
+        assert '"seeded": true' in seeded.model_.to_json()
+
+    def test_a_declared_and_unseeded_fit_is_silent_and_holds(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            private = SmoothBoostClassifier(schema=SCHEMA).fit(FRAME, LABELS)
+        assert private.privacy_.holds
+
+    def test_a_budget_too_small_says_what_would_do(self):
+        with pytest.warns(
+            BudgetTooSmallWarning, match=r"About [\d,]+ rows, or epsilon = .*would do"
+        ):
+            SmoothBoostClassifier(schema=SCHEMA, epsilon=0.01).fit(FRAME[:300], LABELS[:300])
+
+
+class TestBadInput:
+    """Each is a clear error before any choice is made."""
+
+    @pytest.fixture(autouse=True)
+    def no_budget_is_spent(self, monkeypatch):
+        def spend(self):
+            raise AssertionError("a choice was made")
+
+        monkeypatch.setattr(Booster, "propose", spend)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"epsilon": 0}, "Expected epsilon > 0"),
+            ({"epsilon": -1}, "Expected epsilon > 0 .*got -1"),
+            ({"epsilon": np.nan}, "Expected epsilon > 0 .*got nan"),
+            ({"epsilon": "1"}, "Expected epsilon > 0 .*got '1'"),
+            ({"delta": 1.0}, r"Expected delta in \[0, 1\), got 1.0"),
+            ({"delta": -1e-9}, r"Expected delta in \[0, 1\)"),
+            ({"delta": np.nan}, "Expected delta"),
+            ({"density": 0.0}, r"Expected density in \(0, 1\]"),
+            ({"density": 1.5}, r"Expected density in \(0, 1\].*got 1.5"),
+            ({"density": "dense"}, "Expected density"),
+            ({"learning_rate": 0}, "Expected learning_rate > 0"),
+            ({"n_rounds": 0}, "Expected n_rounds to be a whole number"),
+            ({"n_rounds": 2.5}, "Expected n_rounds to be a whole number"),
+            ({"learner": "forest"}, "Expected learner to be"),
+            ({"learner": OneRule("polynomial")}, "Expected literals to be one of"),
+            ({"calibration": "loose"}, "Expected calibration to be one of"),
+            ({"mechanism": "laplace"}, "Expected mechanism to be one of"),
+            ({"class_weight": "balanced"}, "'balanced', which would read"),
+            ({"class_weight": {"maybe": 2}}, "declared classes .no, yes., got 'maybe'"),
+            ({"class_weight": {"yes": 0}}, r"Expected class_weight\['yes'\] > 0"),
+            ({"class_weight": [1, 2]}, "Expected class_weight to be a mapping"),
+            ({"rows_per_person": 0}, "Expected rows_per_person"),
+            ({"forbidden_columns": ["height"]}, "declared columns, got 'height'"),
+            ({"forbidden_columns": "age"}, "Expected forbidden_columns to be a list"),
+            ({"monotone_columns": {"colour": 1}}, "got 'colour', whose values have no order"),
+            ({"monotone_columns": {"age": 2}}, "to be 1 or -1, got 2"),
+            ({"monotone_columns": ["age"]}, "Expected monotone_columns to be a mapping"),
+            ({"schema": {"age": 1}}, "Expected schema to be a Schema or None, got dict"),
+            ({"random_state": -3}, "Expected random_state"),
+        ],
+    )
+    def test_parameters(self, options, message):
+        with pytest.raises(ValueError, match=message):
+            fitted(**options)
+
+    @pytest.mark.parametrize(
+        ("frame", "labels", "message"),
+        [
+            (FRAME.drop(columns="age"), LABELS, "missing are age"),
+            (FRAME[:0], LABELS[:0], "at least one row"),
+            (FRAME[:10], LABELS, "as many labels as rows"),
+            (FRAME, np.where(LABELS == "no", "never", LABELS), "to be a declared class"),
+            (FRAME.assign(age=pd.Timestamp("2020-01-01")), LABELS, "column 'age' to be numeric"),
+            (pd.concat([FRAME, FRAME.age], axis=1), LABELS, "each column name once"),
+            (FRAME.to_numpy()[:, :2], LABELS, "Expected 3 columns as the schema declares, got 2"),
+        ],
+        ids=["missing", "empty", "length", "label", "type", "duplicate", "width"],
+    )
+    def test_data(self, frame, labels, message):
+        with pytest.raises(ValueError, match=message):
+            fitted(frame, labels)
+
+    def test_sample_weight_is_refused(self):
+        with pytest.raises(TypeError, match="Expected no sample_weight"):
+            SmoothBoostClassifier(schema=SCHEMA).fit(FRAME, LABELS, sample_weight=np.ones(4000))
+
+    def test_an_undeclared_label_is_not_named(self):
+        labels = LABELS.copy()
+        labels[17] = "secret"
+        with pytest.raises(ValueError, match="some are not") as error:
+            fitted(FRAME, labels)
+        assert "secret" not in str(error.value)
+        assert "17" not in str(error.value)
+
+    def test_one_class_in_the_rows_is_no_error_if_two_are_declared(self, monkeypatch):
+        monkeypatch.undo()
+        assert len(fitted(FRAME, np.full(len(FRAME), "no")).classes_) == 2
+
+    def test_strange_cells_are_no_error(self, monkeypatch):
+        monkeypatch.undo()
+        strange = FRAME.astype(object)
+        strange.iloc[0] = [np.inf, {"a": 1}, "perhaps"]
+        strange.iloc[1] = ["twelve", 3.5, None]
+        strange.iloc[2] = [-1e300, b"red", float("nan")]
+        assert len(fitted(strange).predict(strange)) == len(strange)
+
+
+class TestBehaviour:
+    def test_learns_what_is_there(self):
+        released = fitted(epsilon=2.0)
+        best = np.where((FRAME.age > 50) | (FRAME.colour == "red") & (FRAME.age > 50), "yes", "no")
+        assert released.score(FRAME, LABELS) > (best == LABELS).mean() - 0.02
+
+    @pytest.mark.parametrize("epsilon", [None, np.inf])
+    def test_without_privacy_no_noise_is_drawn(self, epsilon, monkeypatch):
+        monkeypatch.setattr(SystemBits, "take", lambda self, n: pytest.fail("drew noise"))
+        exact = SmoothBoostClassifier(schema=SCHEMA, epsilon=epsilon, n_rounds=9)
+        model = exact.fit(FRAME, LABELS).model_
+        assert model == exact.fit(FRAME, LABELS).model_
+        assert model.guarantee.epsilon is None
+        assert Model.from_json(model.to_json()) == model
+
+    def test_without_privacy_the_first_rule_is_the_best_one(self):
+        first = fitted(epsilon=None, n_rounds=1).model_.predict(FRAME)
+        assert (first == LABELS).mean() == max(
+            (np.where(FRAME.age > cut, "yes", "no") == LABELS).mean() for cut in range(0, 100, 10)
+        )
+
+    def test_forbidden_columns_are_not_used(self):
+        model = fitted(forbidden_columns=["age", "member"], n_rounds=25).model_
+        assert set(model.columns_used) <= {"colour"}
+
+    @pytest.mark.parametrize("sign", [1, -1])
+    def test_monotone_columns_have_monotone_effects(self, sign):
+        model = fitted(monotone_columns={"age": sign}, n_rounds=35, epsilon=None).model_
+        effect = model.vote_table("age")[:, 1]
+        assert (np.diff(effect) * sign >= 0).all()
+
+    def test_class_weight_moves_predictions_towards_a_class(self):
+        share = [
+            (fitted(class_weight={"yes": weight}, epsilon=None).predict(FRAME) == "yes").mean()
+            for weight in (0.25, 4.0)
+        ]
+        assert share[0] < share[1]
+
+    def test_three_classes(self):
+        frame, _ = people(6000, seed=2)
+        labels = np.select([frame.age < 30, frame.colour == "red"], ["young", "red"], "other")
+        schema = Schema(dict(SCHEMA.columns), target=["other", "red", "young"])
+        model = fitted(frame, labels, schema=schema, epsilon=3.0)
+        assert model.score(frame, labels) > 0.85
+        assert model.predict_proba(frame).shape == (6000, 3)
+
+    def test_privacy_says_what_was_spent(self):
+        guarantee = fitted(epsilon=0.5, delta=1e-6, rows_per_person=2).privacy_
+        assert dataclasses.asdict(guarantee)["epsilon"] == 0.5
+        assert guarantee.spent <= 0.25
+        assert guarantee.proof.endswith(".md")
+
+    def test_plan_is_what_fit_does(self):
+        unfitted = SmoothBoostClassifier(schema=SCHEMA, epsilon=0.7)
+        planned = unfitted.plan(4000)
+        assert planned.n_rounds == len(fitted(epsilon=0.7).model_.rules)
+        assert SmoothBoostClassifier().plan(4000) is None

@@ -1,0 +1,292 @@
+"""The public tables are the published ones, and the made-up one never changes."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from urllib.error import URLError
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from smoothboost import Categorical, Numeric, Schema, SmoothBoostClassifier, datasets, display
+
+NEAR = Path(__file__).parents[2] / "shared" / "datasets"
+REAL = Path(os.environ.get("SMOOTHBOOST_DATA") or NEAR)
+
+
+@pytest.fixture
+def folder() -> Path:
+    if not REAL.is_dir():
+        pytest.skip("the published tables are not here: set SMOOTHBOOST_DATA to their folder")
+    return REAL
+
+
+@pytest.fixture
+def no_folder(monkeypatch, tmp_path) -> Path:
+    """Neither the variable nor a cached file: return where the cache will be."""
+    monkeypatch.delenv("SMOOTHBOOST_DATA", raising=False)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    return tmp_path / ".cache" / "smoothboost"
+
+
+def cells(frame, name: str) -> list:
+    values = nw.from_native(frame, eager_only=True)[name].to_list()
+    return [None if value is None or value != value else value for value in values]
+
+
+def undeclared(schema: Schema, frame) -> dict[str, set]:
+    """The cells that lie outside the declared domain, by column."""
+    found = {}
+    for name, column in schema.columns.items():
+        values = set(cells(frame, name))
+        if column.missing:
+            values.discard(None)
+        if isinstance(column, Categorical):
+            values -= set(column.values)
+        elif isinstance(column, Numeric) and column.low is not None:
+            values = {v for v in values if v is None or not column.low <= v <= column.high}
+        else:
+            values &= {None}
+        if values:
+            found[name] = values
+    return found
+
+
+# The demo table
+
+
+def test_demo_has_the_same_cells_on_every_platform_and_version():
+    demo = datasets.load_demo()
+    digest = sha256()
+    for frame, target in ((demo.data, demo.target), (demo.test_data, demo.test_target)):
+        for name in demo.schema.names:  # pandas makes floats of integers with gaps
+            values = [int(v) if isinstance(v, float) else v for v in cells(frame, name)]
+            digest.update(f"{name}: {values}\n".encode())
+        digest.update(f"target: {target.tolist()}\n".encode())
+    assert digest.hexdigest() == "2df3031e1f5a844b7c3c8c4bd0b70e3675a230abe0b2e5f84772bf62e16e7f87"
+
+
+def test_demo_rows_do_not_depend_on_how_many_there_are():
+    few, more = datasets.load_demo(50, 20), datasets.load_demo(80, 30)
+    for name in few.schema.names:
+        assert cells(few.data, name) == cells(more.data, name)[:50]
+        assert cells(few.test_data, name) == cells(more.test_data, name)[:20]
+    assert few.target.tolist() == more.target[:50].tolist()
+    assert few.test_target.tolist() == more.test_target[:20].tolist()
+    assert cells(few.data, "age")[:20] != cells(few.test_data, "age")
+
+
+def test_demo_has_the_documented_size_and_balance():
+    demo = datasets.load_demo()
+    assert demo.data.shape == (30_000, 11)
+    assert demo.test_data.shape == (10_000, 11)
+    for target in (demo.target, demo.test_target):
+        assert set(target) == set(demo.schema.target)
+        assert 0.24 < np.mean(target == ">50K") < 0.26
+
+
+def test_demo_holds_every_kind_of_cell():
+    demo = datasets.load_demo()
+    gains = np.array(cells(demo.data, "capital_gain"))
+    assert 0.85 < np.mean(gains == 0) < 0.95
+    assert gains.max() > 20 * np.median(gains[gains > 0])
+    for name in ("education_years", "occupation", "commute_minutes"):
+        assert 0.01 < cells(demo.data, name).count(None) / 30_000 < 0.1, name
+    assert {column.kind for column in demo.schema.columns.values()} == {
+        "numeric",
+        "categorical",
+        "boolean",
+    }
+    for name, column in demo.schema.columns.items():
+        if isinstance(column, Categorical):
+            assert set(column.values) == set(cells(demo.data, name)) - {None}
+
+
+def test_demo_can_be_learned_and_is_noisy():
+    demo = datasets.load_demo()
+    classifier = SmoothBoostClassifier(schema=demo.schema, epsilon=None)
+    classifier.fit(demo.data, demo.target)
+    assert 0.82 < classifier.score(demo.test_data, demo.test_target) < 0.87
+
+
+@pytest.mark.parametrize("sizes", [(0, 10), (10, 0), (10, 2.5)])
+def test_demo_refuses_sizes_that_are_not_whole_and_positive(sizes):
+    with pytest.raises(ValueError, match="Expected n_"):
+        datasets.load_demo(*sizes)
+
+
+def test_frames_are_arrow_without_pandas(monkeypatch):
+    monkeypatch.setattr(display, "find_spec", lambda name: None)
+    demo = datasets.load_demo(30, 10)
+    assert isinstance(demo.data, pa.Table)
+    assert demo.data["owns_home"].type == pa.bool_()
+    assert demo.data.column_names == list(demo.schema.names)
+
+
+def test_repr_does_not_print_the_rows():
+    assert len(repr(datasets.load_demo(30, 10))) < 100
+
+
+# The published tables
+
+
+def test_adult_is_the_published_table(folder):
+    adult = datasets.load_adult(folder)
+    assert adult.data.shape == (32_561, 14)
+    assert adult.test_data.shape == (16_281, 14)
+    assert np.unique(adult.target, return_counts=True)[1].tolist() == [24_720, 7_841]
+    assert np.unique(adult.test_target).tolist() == ["<=50K", ">50K"]
+    assert np.mean(adult.test_target == ">50K") == pytest.approx(0.2362, abs=1e-4)
+    assert cells(adult.data, "age")[:3] == [39, 50, 38]
+    assert cells(adult.data, "workclass")[:2] == ["State-gov", "Self-emp-not-inc"]
+    assert [
+        cells(adult.data, n).count(None) for n in ("workclass", "occupation", "native-country")
+    ] == [
+        1836,
+        1843,
+        583,
+    ]
+
+
+def test_mushroom_is_the_published_table(folder):
+    mushroom = datasets.load_mushroom(folder)
+    assert mushroom.data.shape == (8_124, 22)
+    assert np.unique(mushroom.target, return_counts=True)[1].tolist() == [4_208, 3_916]
+    assert cells(mushroom.data, "stalk-root").count(None) == 2_480
+    assert cells(mushroom.data, "odor")[:3] == ["p", "a", "l"]
+    assert mushroom.test_data is None
+    assert mushroom.test_target is None
+
+
+def test_codrna_is_the_published_table(folder):
+    codrna = datasets.load_codrna(folder)
+    assert codrna.data.shape == (59_535, 8)
+    assert np.unique(codrna.target, return_counts=True)[1].tolist() == [39_690, 19_845]
+    assert codrna.target.dtype.kind == "i"
+    assert cells(codrna.data, "dynalign-energy")[:2] == [-766, -726]
+    assert cells(codrna.data, "C-frequency-2")[0] == 0.234375
+
+
+@pytest.mark.parametrize(
+    "load", [datasets.load_adult, datasets.load_mushroom, datasets.load_codrna]
+)
+def test_schemas_declare_every_published_cell(folder, load):
+    table = load(folder)
+    assert undeclared(table.schema, table.data) == {}
+    if table.test_data is not None:
+        assert undeclared(table.schema, table.test_data) == {}
+
+
+def test_mushroom_schema_declares_the_code_book_and_not_what_occurs(folder):
+    mushroom = datasets.load_mushroom(folder)
+    declared = {name: set(c.values) for name, c in mushroom.schema.columns.items()}
+    assert sum(map(len, declared.values())) == 125
+    assert "u" in declared["veil-type"] - set(cells(mushroom.data, "veil-type"))
+    assert [name for name, c in mushroom.schema.columns.items() if c.missing] == ["stalk-root"]
+
+
+def test_a_model_of_adult_is_worth_its_epsilon(folder):
+    adult = datasets.load_adult(folder)
+    classifier = SmoothBoostClassifier(schema=adult.schema, epsilon=1.0)
+    classifier.fit(adult.data, adult.target)
+    assert classifier.score(adult.test_data, adult.test_target) > 0.82
+
+
+# Finding and checking the files
+
+
+def test_codrna_may_be_written_in_another_way_but_not_have_other_values(folder, tmp_path):
+    text = (folder / "cod-rna").read_text()
+    other = tmp_path / "cod-rna"
+    other.write_text(text.replace("0.140625", "1.40625000e-01"))
+    assert other.read_text() != text
+    assert datasets.load_codrna(tmp_path).data.shape == (59_535, 8)
+    other.write_text(text.replace("0.140625", "0.140635", 1))
+    with pytest.raises(ValueError, match=datasets._CODRNA.sha256):
+        datasets.load_codrna(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"39, State-gov\n", b"\xff\xfe"])
+@pytest.mark.parametrize(
+    ("load", "source"),
+    [
+        (datasets.load_adult, datasets._ADULT),
+        (datasets.load_mushroom, datasets._MUSHROOM),
+        (datasets.load_codrna, datasets._CODRNA),
+    ],
+)
+def test_a_wrong_file_is_told_by_its_checksum(tmp_path, load, source, content):
+    (tmp_path / source.name).write_bytes(content)
+    with pytest.raises(ValueError, match=source.sha256):
+        load(tmp_path)
+
+
+def test_a_missing_file_says_where_to_get_it(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        datasets.load_mushroom(tmp_path)
+    assert datasets._MUSHROOM.url in str(caught.value)
+    assert datasets._MUSHROOM.sha256 in str(caught.value)
+
+
+def test_the_folder_comes_from_the_environment_and_is_not_downloaded_into(monkeypatch, tmp_path):
+    monkeypatch.setenv("SMOOTHBOOST_DATA", str(tmp_path))
+    monkeypatch.setattr(datasets, "urlopen", lambda *_, **__: pytest.fail("went to the network"))
+    with pytest.raises(FileNotFoundError, match=f"in {tmp_path}"):
+        datasets.load_codrna()
+
+
+def test_without_network_the_error_says_where_to_get_the_file(monkeypatch, no_folder):
+    def fail(*_, **__):
+        raise URLError("Name or service not known")
+
+    monkeypatch.setattr(datasets, "urlopen", fail)
+    with pytest.raises(OSError, match="Name or service not known") as caught:
+        datasets.load_adult()
+    for fact in (datasets._ADULT.url, datasets._ADULT.sha256, str(no_folder / "adult.data")):
+        assert fact in str(caught.value)
+    assert not no_folder.exists()
+
+
+def test_a_download_is_verified_and_kept(monkeypatch, tmp_path, no_folder):
+    published = tmp_path / "published"
+    row = "e," + ",".join(["x"] * 22) + "\n"
+    published.write_text(row * 3)
+    source = replace(
+        datasets._MUSHROOM,
+        url=published.as_uri(),
+        sha256=sha256(published.read_bytes()).hexdigest(),
+    )
+    monkeypatch.setattr(datasets, "_MUSHROOM", source)
+    assert datasets.load_mushroom().target.tolist() == ["e"] * 3
+    assert [path.name for path in no_folder.iterdir()] == [source.name]
+    published.unlink()
+    assert datasets.load_mushroom().target.tolist() == ["e"] * 3
+
+
+def test_a_wrong_download_is_not_kept(monkeypatch, tmp_path, no_folder):
+    published = tmp_path / "published"
+    published.write_text("<html>moved</html>")
+    monkeypatch.setattr(datasets, "_MUSHROOM", replace(datasets._MUSHROOM, url=published.as_uri()))
+    with pytest.raises(ValueError, match=datasets._MUSHROOM.sha256):
+        datasets.load_mushroom()
+    assert not no_folder.exists()
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def fail_half_way() -> None:
+        with datasets.replacing(path) as temporary:
+            temporary.write_text("ne")
+            raise RuntimeError("the disk is full")
+
+    with pytest.raises(RuntimeError, match="full"):
+        fail_half_way()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,93 @@
+"""What the documentation says is run: its Python blocks, its links, and every docstring example."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import smoothboost
+from smoothboost import SeededNoiseWarning, datasets
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
+MODULES = sorted(
+    info.name
+    for info in pkgutil.walk_packages(smoothboost.__path__, "smoothboost.")
+    if not info.name.endswith("__main__")
+)
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def anchors_of(page: Path) -> set[str]:
+    """The anchors that GitHub gives a page's headings."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.fixture
+def desk(tmp_path, monkeypatch):
+    """A working directory with the files that the examples read."""
+    people = datasets.load_demo()
+    people.data.assign(income=people.target).to_csv(tmp_path / "people.csv", index=False)
+    people.test_data.to_csv(tmp_path / "newcomers.csv", index=False)
+    people.schema.write(tmp_path / "people.schema.json")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.usefixtures("desk")
+def test_the_python_blocks_of_a_page_run(page):
+    text = page.read_text(encoding="utf-8")
+    namespace = {"__name__": "__main__"}
+    with warnings.catch_warnings(), np.printoptions():
+        warnings.simplefilter("ignore", SeededNoiseWarning)
+        for block in BLOCK.finditer(text):
+            # Empty lines in front make an error point at the page's own line.
+            source = "\n" * text.count("\n", 0, block.start(1)) + block[1]
+            exec(compile(source, name_of(page), "exec"), namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_links_of_a_page_lead_somewhere(page):
+    for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+        if target.startswith(("http:", "https:")):
+            continue
+        goal = (page.parent / target).resolve() if target else page
+        assert goal.exists(), f"{target} does not exist"
+        if anchor:
+            assert anchor[1:] in anchors_of(goal), f"{target}{anchor} is not a heading"
+
+
+def test_every_proof_page_that_the_code_names_exists():
+    named = {
+        match
+        for source in (ROOT / "src").rglob("*.py")
+        for match in re.findall(r"docs/[\w/-]+\.md", source.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert not [page for page in sorted(named) if not (ROOT / page).exists()]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_the_examples_of_a_module_run(module):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeededNoiseWarning)
+        assert doctest.testmod(importlib.import_module(module)).failed == 0
+
+
+def test_there_are_docstring_examples():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    found = [test for name in MODULES for test in finder.find(importlib.import_module(name))]
+    assert sum(len(test.examples) for test in found) > 0

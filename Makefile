@@ -9,7 +9,8 @@ RUN := PATH="$(abspath $(VENV))/bin:$$PATH"
 RUN_OLDEST := PATH="$(abspath $(OLDEST))/bin:$$PATH"
 BUILD_TOOLS := "meson-python>=0.17" "meson>=1.5" ninja "cython>=3.1" "numpy>=2.0"
 
-.PHONY: help demo test test-newest test-oldest lint format bench accuracy audit-full docs clean
+SHELL := /bin/bash -o pipefail
+.PHONY: help demo test test-newest test-oldest lint format bench accuracy auto-rule audit-full docs clean
 .DEFAULT_GOAL := help
 
 help:  ## list the tasks
@@ -50,14 +51,17 @@ format: $(VENV)/ready  ## put the code into shape
 	$(RUN) ruff format .
 
 bench: $(VENV)/ready  ## speed and memory beside peers, in one run
-	$(RUN) pip install --quiet --editable ".[bench]" --no-build-isolation
-	$(RUN) python benchmarks/speed.py
+	$(RUN) pip install --quiet interpret-core
+	$(RUN) python benchmarks/speed.py | tee docs/results/speed.md
 
 accuracy: $(VENV)/ready  ## accuracy on Adult: the paper's calibration and the defaults
-	$(RUN) python benchmarks/accuracy.py
+	$(RUN) python benchmarks/accuracy.py | tee docs/results/accuracy.md
+
+auto-rule: $(VENV)/ready  ## why the automatic number of rounds is what it is
+	$(RUN) python benchmarks/auto_rule.py | tee docs/results/auto-rule.md
 
 audit-full: $(VENV)/ready  ## the exhaustive audits that are too large for CI
-	$(RUN) python -m smoothboost_audit
+	$(RUN) python tests/privacy/audit_full.py | tee docs/results/audit.md
 
 docs: $(VENV)/ready  ## run every code block of the documentation
 	$(RUN) pytest tests/test_docs.py

@@ -30,7 +30,7 @@ FRAME = pd.DataFrame(
 
 
 def model(rules, schema=SCHEMA):
-    return Model(schema, tuple(rules), 0.4, GUARANTEE)
+    return Model(schema, tuple(rules), GUARANTEE)
 
 
 EXAMPLE = model(
@@ -129,7 +129,7 @@ class TestJson:
     def test_holds_rules_schema_and_guarantee_and_nothing_else(self):
         document = json.loads(EXAMPLE.to_json())
         assert set(document) == {
-            "format", "version", "guarantee", "learning_rate", "rules", "schema"
+            "format", "version", "guarantee", "rules", "schema"
         }  # fmt: skip
         assert {key for rule in document["rules"] for key in rule} == {
             "column", "codes", "if_true", "if_false", "always"
@@ -166,7 +166,6 @@ class TestJson:
                 {"rules": [{"column": "height", "codes": [0, 1], "if_true": 0, "if_false": 1}]},
                 "declared column, got 'height'",
             ),
-            ({"learning_rate": 0}, "learning_rate > 0"),
             ({"guarantee": {}}, "Expected a guarantee with"),
             ({"training_error": 0.1}, "Expected a model with the keys"),
             ({"format": "another"}, "Expected a model with"),

@@ -108,14 +108,14 @@ class TestAuto:
     def test_takes_as_many_rounds_as_the_noise_allows(self, epsilon, delta):
         planned = plan(epsilon, delta=delta)
         assert planned.n_rounds % 2 == 1
-        assert 3 <= planned.n_rounds <= 199
+        assert 3 <= planned.n_rounds <= 49
         assert planned.noise <= AUTO_NOISE or planned.n_rounds == 3
-        if planned.n_rounds < 199:
+        if planned.n_rounds < 49:
             assert plan(epsilon, delta=delta, n_rounds=planned.n_rounds + 2).noise > AUTO_NOISE
 
     def test_without_privacy_it_takes_the_most_rounds(self):
         planned = plan(None)
-        assert (planned.n_rounds, planned.mechanism, planned.noise) == (199, None, 0.0)
+        assert (planned.n_rounds, planned.mechanism, planned.noise) == (49, None, 0.0)
 
     def test_what_would_be_enough_is_enough(self):
         planned = plan(Fraction(1, 100), n_rows=200)

@@ -185,7 +185,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             seeded=private and self.random_state is not None,
             drafted=schema.drafted,
         )
-        self.model_ = Model(schema, rules, float(plan.measure.learning_rate), self.privacy_)
+        self.model_ = Model(schema, rules, self.privacy_)
         self.classes_ = self.model_.classes
         return self
 

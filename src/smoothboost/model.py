@@ -37,15 +37,12 @@ class Model:
         The declared public facts.
     rules : tuple of LiteralRule
         The chosen rules, in order.
-    learning_rate : float
-        The declared learning rate; it sets the link of `predict_proba`.
     guarantee : Guarantee
         What the release protects.
     """
 
     schema: Schema
     rules: tuple[LiteralRule, ...]
-    learning_rate: float
     guarantee: Guarantee
 
     @property
@@ -109,12 +106,12 @@ class Model:
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return class probabilities through a link that depends on public numbers only.
 
-        The votes are put through a softmax with slope
-        ``min(learning_rate, 2 / sqrt(n_rules)) * C / (C - 1)``.
+        A softmax of the votes with slope C / ((C - 1) * sqrt(n_rules)); for two classes, the
+        logistic function of twice the vote margin over sqrt(n_rules).
         """
         votes = self.count_votes(X).astype(np.float64)
         n_classes = votes.shape[1]
-        slope = min(self.learning_rate, 2 / np.sqrt(len(self.rules))) * n_classes / (n_classes - 1)
+        slope = n_classes / ((n_classes - 1) * np.sqrt(len(self.rules)))
         odds = np.exp(slope * (votes - votes.max(axis=1, keepdims=True)))
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
@@ -169,7 +166,6 @@ class Model:
             "format": FORMAT,
             "version": FORMAT_VERSION,
             "guarantee": self.guarantee.to_dict(),
-            "learning_rate": self.learning_rate,
             "rules": [_rule_to_dict(rule, self.schema) for rule in self.rules],
             "schema": self.schema.to_dict(),
         }
@@ -191,22 +187,19 @@ class Model:
                 f"Expected model version {FORMAT_VERSION}, got {document.get('version')!r}; "
                 "a newer smoothboost may read it."
             )
-        expected = {"format", "version", "guarantee", "learning_rate", "rules", "schema"}
+        expected = {"format", "version", "guarantee", "rules", "schema"}
         if set(document) != expected:
             raise ValueError(
                 f"Expected a model with the keys {', '.join(sorted(expected))}, "
                 f"got {', '.join(sorted(document))}."
             )
         schema = Schema.from_dict(document["schema"])
-        rules, rate = document["rules"], document["learning_rate"]
+        rules = document["rules"]
         if not isinstance(rules, list) or not rules:
             raise ValueError("Expected a model with a list of at least one rule.")
-        if not isinstance(rate, int | float) or isinstance(rate, bool) or not rate > 0:
-            raise ValueError(f"Expected the model's learning_rate > 0, got {rate!r}.")
         return cls(
             schema,
             tuple(_rule_from_dict(rule, schema) for rule in rules),
-            float(rate),
             Guarantee.from_dict(document["guarantee"]),
         )
 

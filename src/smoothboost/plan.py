@@ -27,7 +27,8 @@ from smoothboost.privacy.mechanisms import MECHANISMS, Maximum, Selection
 AUTO_DENSITY = Fraction(35, 100)
 AUTO_LEARNING_RATE = Fraction(4, 10)
 AUTO_NOISE = 0.06
-AUTO_ROUNDS = range(3, 200, 2)
+AUTO_ROUNDS = range(3, 50, 2)
+"""Odd, since even numbers tie. More than 49 seldom help and can hurt: docs/results/auto-rule.md."""
 TOO_NOISY = 0.25
 """Above this noise a rule of the usual advantage is no likelier than a useless one."""
 
@@ -145,7 +146,7 @@ def make_plan(
 ) -> Plan:
     """Plan a fit from public quantities only.
 
-    `"auto"` takes density 0.35, learning rate 0.4, and as many rounds (odd, 3 to 199) as keep
+    `"auto"` takes density 0.35, learning rate 0.4, and as many rounds (odd, 3 to 49) as keep
     the noise of a choice, ln(candidates) / eta, at most 0.06.
 
     Notes

@@ -1,0 +1,29 @@
+"""The accuracy that the documentation states, at half its repeats."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
+
+import accuracy
+
+
+@pytest.mark.parametrize("line", accuracy.LINES, ids=lambda line: line.name)
+@pytest.mark.filterwarnings("ignore::smoothboost.SeededNoiseWarning")
+def test_mean_accuracy_on_adult_is_what_was_promised(line, adult):
+    scores, _ = accuracy.accuracies(adult, line, repeats=10)
+    assert line.low <= sum(scores) / len(scores) <= line.high
+
+
+def test_the_papers_encoding_has_its_162_features(adult):
+    schema = accuracy.paper_schema(adult.schema)
+    assert sum(column.n_codes for column in schema.columns.values()) == 162
+
+
+@pytest.fixture(scope="module")
+def adult(data_folder):
+    return accuracy.load_adult(data_folder)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -17,3 +18,30 @@ def data_folder() -> Path:
     if not (folder / "adult.data").exists():
         pytest.skip(f"the real tables are not in {folder}; set SMOOTHBOOST_DATA")
     return folder
+
+
+COLUMNS = {
+    "age": {"kind": "numeric", "low": 0, "high": 100, "bins": 10},
+    "job": {"kind": "categorical", "values": ["clerk", "farmer"], "other": True, "missing": True},
+    "member": {"kind": "boolean"},
+}
+HEADER = "id,age,job,member,income"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """A folder with a schema and 600 rows, whose income depends on age and job."""
+    monkeypatch.chdir(tmp_path)
+    document = {
+        "format": "smoothboost-schema",
+        "version": 1,
+        "columns": COLUMNS,
+        "target": ["low", "high"],
+    }
+    Path("schema.json").write_text(json.dumps(document))
+    lines = [HEADER]
+    for at in range(600):
+        age, job = at % 100, ("clerk", "farmer", "pilot", "")[at % 4]
+        lines.append(f"secret-{at},{age},{job},{at % 3 == 0},{'high' if age > 49 else 'low'}")
+    Path("rows.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path

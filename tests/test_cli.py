@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import sys
 from pathlib import Path
 
@@ -12,18 +11,11 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 import pytest
+from conftest import HEADER
 from typer.testing import CliRunner
 
 from smoothboost import Model, Schema, __version__, cli, datasets, display, files
 from smoothboost.classifier import SmoothBoostClassifier
-from smoothboost.table import Table
-
-COLUMNS = {
-    "age": {"kind": "numeric", "low": 0, "high": 100, "bins": 10},
-    "job": {"kind": "categorical", "values": ["clerk", "farmer"], "other": True, "missing": True},
-    "member": {"kind": "boolean"},
-}
-HEADER = "id,age,job,member,income"
 
 
 def run(*arguments: object, code: int = 0):
@@ -41,25 +33,6 @@ def failure(*arguments: object) -> str:
     (line,) = result.stderr.splitlines()
     assert line.startswith("Error: ")
     return line
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
-    """A folder with a schema and 600 rows, whose income depends on age and job."""
-    monkeypatch.chdir(tmp_path)
-    document = {
-        "format": "smoothboost-schema",
-        "version": 1,
-        "columns": COLUMNS,
-        "target": ["low", "high"],
-    }
-    Path("schema.json").write_text(json.dumps(document))
-    lines = [HEADER]
-    for at in range(600):
-        age, job = at % 100, ("clerk", "farmer", "pilot", "")[at % 4]
-        lines.append(f"secret-{at},{age},{job},{at % 3 == 0},{'high' if age > 49 else 'low'}")
-    Path("rows.csv").write_text("\n".join(lines) + "\n")
-    return tmp_path
 
 
 @pytest.fixture
@@ -147,46 +120,6 @@ def test_a_small_budget_is_warned_of(folder):
     result = run(*FIT[:-1], "0.01", "-o", "model.json")
     (line,) = result.stderr.splitlines()
     assert line.startswith("Warning: The budget is small for 600 rows")
-
-
-def test_one_bad_cell_does_not_change_how_others_are_read(folder):
-    def codes() -> np.ndarray:
-        schema, path = Schema.read("schema.json"), Path("rows.csv")
-        rows = files.read_table(path)
-        frame = files.missing_as_null(rows, schema, path)
-        return Table.from_frame(schema, frame, rows["income"]).codes
-
-    clean = codes()
-    lines = Path("rows.csv").read_text().splitlines()
-    lines[56] = lines[56].replace(",55,", ",fifty-five,")
-    Path("rows.csv").write_text("\n".join(lines))
-    assert np.argwhere(codes() != clean).tolist() == [[0, 55]]
-
-
-def test_csv_columns_are_all_text(folder):
-    table = files.read_table(Path("rows.csv"))
-    assert set(table.schema.types) == {pa.string()}
-    assert table["job"].null_count == 150
-    assert files.read_table(Path("rows.csv"), ["age"]).column_names == ["age"]
-
-
-def test_csv_words_for_missing_count_unless_declared(folder):
-    Path("cells.csv").write_text("age,job,member\n1,NA,no\n2,pilot,no\n3,,no\n4,clerk,no\n")
-    schema = Schema.read("schema.json")
-    frame = files.missing_as_null(files.read_table(Path("cells.csv")), schema, Path("cells.csv"))
-    assert frame["job"].to_pylist() == [None, "pilot", None, "clerk"]
-    Path("schema.json").write_text(Path("schema.json").read_text().replace("clerk", "NA"))
-    schema = Schema.read("schema.json")
-    frame = files.missing_as_null(files.read_table(Path("cells.csv")), schema, Path("cells.csv"))
-    assert frame["job"].to_pylist() == ["NA", "pilot", None, "clerk"]
-
-
-def test_csv_may_have_a_byte_order_mark_and_line_breaks_in_cells(folder):
-    cell = "a\n" * 300
-    rows = f'1,"{cell}"\r\n"2",c\r\n' * 3_000  # more than Arrow reads at once
-    Path("odd.csv").write_bytes(b"\xef\xbb\xbfage,job\r\n" + rows.encode())
-    table = files.read_table(Path("odd.csv"), ["age", "job"])
-    assert table.to_pydict() == {"age": ["1", "2"] * 3_000, "job": [cell, "c"] * 3_000}
 
 
 def test_csv_and_parquet_give_the_same_model(folder):

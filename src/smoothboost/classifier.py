@@ -315,7 +315,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
-        tags.non_deterministic = self.random_state is None
+        tags.non_deterministic = self.epsilon is not None and self.random_state is None
         return tags
 
 

@@ -1,5 +1,5 @@
 # The one door: `make` lists every task. The virtual environment makes itself.
-PYTHON ?= python3.11
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 OLDEST := .venv-oldest
 DATA ?= ../shared/datasets

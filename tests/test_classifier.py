@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -120,6 +121,31 @@ class TestInScikitLearn:
         with_target = FRAME.assign(answer=LABELS)
         assert fitted(with_target).model_ == fitted().model_
         assert fitted(with_target).n_features_in_ == 3
+
+
+class TestClassOrder:
+    """Classes are declared in any order, and scikit-learn's scorers expect them sorted."""
+
+    @pytest.mark.parametrize("target", [["yes", "no"], ["no", "yes"]])
+    def test_two_classes_score_alike_in_either_order(self, target):
+        schema = Schema(dict(SCHEMA.columns), target=target)
+        model = fitted(schema=schema, epsilon=None, n_rounds=15)
+        assert model.classes_.tolist() == ["no", "yes"]
+        assert get_scorer("roc_auc")(model, FRAME, LABELS) > 0.7
+        assert get_scorer("neg_log_loss")(model, FRAME, LABELS) > -0.65
+        positive = model.decision_function(FRAME) > 0
+        assert (model.predict(FRAME)[positive] == "yes").all()
+
+    def test_three_classes_out_of_order(self):
+        labels = np.select([FRAME.age < 30, FRAME.age < 60], ["low", "medium"], "high")
+        schema = Schema(dict(SCHEMA.columns), target=["low", "medium", "high"])
+        model = fitted(FRAME, labels, schema=schema, epsilon=None, n_rounds=15)
+        assert get_scorer("roc_auc_ovr")(model, FRAME, labels) > 0.9
+        best = model.classes_[model.predict_proba(FRAME).argmax(axis=1)]
+        assert (best == model.predict(FRAME)).mean() > 0.99
+        shares = model.classes_[model.decision_function(FRAME).argmax(axis=1)]
+        assert (shares == model.predict(FRAME)).mean() > 0.99
+        assert model.model_.schema.target == ("low", "medium", "high")
 
 
 class TestSameBits:
@@ -242,6 +268,17 @@ class TestWarnings:
             private = SmoothBoostClassifier(schema=SCHEMA).fit(FRAME, LABELS)
         assert private.privacy_.holds
 
+    def test_a_delta_of_one_in_the_number_of_rows_is_no_guarantee(self):
+        with pytest.warns(PrivacyLeakWarning, match="allow publishing somebody's row"):
+            SmoothBoostClassifier(schema=SCHEMA, delta=0.01).fit(FRAME, LABELS)
+
+    def test_an_unedited_draft_stays_a_leak(self):
+        draft = Schema(dict(SCHEMA.columns), SCHEMA.target, drafted=True)
+        model = SmoothBoostClassifier(schema=Schema.from_json(draft.to_json()))
+        with pytest.warns(PrivacyLeakWarning, match="The schema is a draft"):
+            model.fit(FRAME, LABELS)
+        assert not model.privacy_.holds
+
     def test_a_budget_too_small_says_what_would_do(self):
         with pytest.warns(
             BudgetTooSmallWarning, match=r"About [\d,]+ rows, or epsilon = .*would do"
@@ -289,7 +326,7 @@ class TestBadInput:
             ({"monotone_columns": {"colour": 1}}, "got 'colour', whose values have no order"),
             ({"monotone_columns": {"age": 2}}, "to be 1 or -1, got 2"),
             ({"monotone_columns": ["age"]}, "Expected monotone_columns to be a mapping"),
-            ({"schema": {"age": 1}}, "Expected schema to be a Schema or None, got dict"),
+            ({"schema": {"age": 1}}, "Expected schema to be a Schema or None, got a dict"),
             ({"random_state": -3}, "Expected random_state"),
         ],
     )
@@ -313,6 +350,20 @@ class TestBadInput:
     def test_data(self, frame, labels, message):
         with pytest.raises(ValueError, match=message):
             fitted(frame, labels)
+
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "epsilon", "delta", "rows_per_person", "n_rounds", "density", "learning_rate",
+            "random_state", "learner", "class_weight", "monotone_columns", "forbidden_columns",
+            "calibration", "mechanism", "schema", "n_jobs",
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("rows", [FRAME, FRAME["colour"], FRAME.to_numpy()], ids=type)
+    def test_rows_in_the_wrong_place_are_not_shown(self, name, rows):
+        with pytest.raises((ValueError, TypeError)) as error:
+            fitted(**{name: rows})
+        assert not any(word in str(error.value) for word in ("red", "green", "blue"))
 
     def test_sample_weight_is_refused(self):
         with pytest.raises(TypeError, match="Expected no sample_weight"):
@@ -395,4 +446,5 @@ class TestBehaviour:
         unfitted = SmoothBoostClassifier(schema=SCHEMA, epsilon=0.7)
         planned = unfitted.plan(4000)
         assert planned.n_rounds == len(fitted(epsilon=0.7).model_.rules)
-        assert SmoothBoostClassifier().plan(4000) is None
+        with pytest.raises(ValueError, match="Expected a schema to plan with"):
+            SmoothBoostClassifier().plan(4000)

@@ -202,14 +202,17 @@ def test_a_vote_moves_at_most_the_rows_on_the_smaller_side_of_its_literal(
     monkeypatch, n_classes, skew
 ):
     moved = []
-    move_counts = _kernels.move_counts
 
-    def recording(*arguments):
-        parts = arguments[5]
-        moved.append(int((parts[:, 1] - parts[:, 0]).sum()))
-        return move_counts(*arguments)
+    def recording(kernel):
+        def record(*arguments):
+            kernel(*arguments)
+            by_code = arguments[9]
+            moved.append(int(by_code[:, :6].sum()))  # the first column's six codes
 
-    monkeypatch.setattr(_kernels, "move_counts", recording)
+        return record
+
+    for name in ("move_rows", "move_groups"):
+        monkeypatch.setattr(_kernels, name, recording(getattr(_kernels, name)))
     table = make_table([6, 2, 32], n_classes, 1000, skew=skew)
     local = LocalEngine(table, 40)
     rng = np.random.default_rng(3)

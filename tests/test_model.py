@@ -85,6 +85,19 @@ class TestPrediction:
         garbage = FRAME.assign(colour=[Unreadable()] * 3)
         assert only_age.predict(garbage).tolist() == ["no", "yes", "yes"]
 
+    def test_only_the_columns_that_matter_have_to_be_there(self):
+        only_age = model([LiteralRule(Literal.at_most(0, 1), 0, 1)])
+        assert only_age.predict(FRAME[["age"]]).tolist() == ["no", "yes", "yes"]
+        with pytest.raises(ValueError, match="missing are age"):
+            only_age.predict(FRAME[["colour"]])
+
+    def test_columns_whose_votes_cancel_do_not_matter_but_count(self):
+        test = Literal.equals(1, 0)
+        undone = [LiteralRule(test, 1, 0), LiteralRule(test, 0, 1), LiteralRule(None, 2, 2)]
+        released = model(undone, THREE)
+        assert released.columns_used == ()
+        assert released.count_votes(FRAME).tolist() == [[1, 1, 1]] * 3
+
     def test_frames_of_all_kinds_give_the_same_votes(self):
         assert (
             EXAMPLE.count_votes(pa.Table.from_pandas(FRAME)) == EXAMPLE.count_votes(FRAME)

@@ -38,39 +38,31 @@ def index_column(
     first: int,
     last: int,
 ) -> None: ...
-def shift_groups(
+def move_groups(
     order: NDArray[np.uint16],
     starts: NDArray[np.int32],
     groups: NDArray[np.int64],
-    levels: NDArray[np.int16],
-    places: NDArray[np.int64],
-    rows: NDArray[np.uint32],
-    keys: NDArray[np.uint16],
-    first: int,
-    last: int,
-) -> None: ...
-def shift_rows(
-    codes: NDArray[np.uint8],
     labels: NDArray[np.uint8],
-    start: int,
-    width: int,
     movers: NDArray[np.int64],
     levels: NDArray[np.int16],
-    rows: NDArray[np.uint32],
-    keys: NDArray[np.uint16],
-    parts: NDArray[np.int64],
+    words: NDArray[np.uint32],
+    digits: NDArray[np.int64],
+    pack_starts: NDArray[np.int64],
+    moved: NDArray[np.uint32],
     first: int,
     last: int,
 ) -> None: ...
-def move_counts(
-    pairs: NDArray[np.uint16],
+def move_rows(
+    codes: NDArray[np.uint8],
+    start: int,
+    width: int,
+    labels: NDArray[np.uint8],
+    movers: NDArray[np.int64],
+    levels: NDArray[np.int16],
+    words: NDArray[np.uint32],
     digits: NDArray[np.int64],
     pack_starts: NDArray[np.int64],
-    rows: NDArray[np.uint32],
-    keys: NDArray[np.uint16],
-    parts: NDArray[np.int64],
-    moves: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    moved: NDArray[np.uint32],
     first: int,
     last: int,
 ) -> None: ...

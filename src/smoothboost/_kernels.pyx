@@ -9,7 +9,6 @@ from libc.stdlib cimport calloc, free, malloc
 
 cdef enum:
     BLOCK = 8192
-    STRETCH = 4096
 
 
 cdef struct Grid:
@@ -213,87 +212,83 @@ cdef void _index_block(
     free(next_place)
 
 
-def shift_groups(
+def move_groups(
     const uint16_t[::1] order,
     const int32_t[:, ::1] starts,
     const int64_t[:, ::1] groups,
+    const uint8_t[::1] labels,
+    const int64_t[:, ::1] movers,
     int16_t[::1] levels,
-    const int64_t[::1] places,
-    uint32_t[::1] rows,
-    uint16_t[::1] keys,
+    const uint32_t[:, ::1] words,
+    const int64_t[:, ::1] digits,
+    const int64_t[::1] pack_starts,
+    uint32_t[:, ::1] moved,
     Py_ssize_t first,
     Py_ssize_t last,
 ):
-    """Move the rows of some groups (label, code), in some blocks, and list them.
+    """Do as `move_rows`, but find the rows by an index: those of some groups (label, code).
 
-    Each of `groups` is a half-open range of groups, how many levels its rows move, and a key
-    for level 0. The rows of block b go to `rows` from places[b] on, and key plus their old
-    level to `keys`.
+    Each of `groups` is a half-open range of groups; `order` and `starts` are explained in
+    `index_column`.
     """
-    cdef Py_ssize_t block, part, i, row, begin, place
-    cdef int16_t step, key
+    cdef uint16_t rows[BLOCK]
+    cdef Py_ssize_t block, begin, group, i, size
+    cdef Tally tally = _tally(digits, pack_starts, moved)
     with nogil:
         for block in range(first, last):
             begin = block * BLOCK
-            place = places[block]
-            for part in range(groups.shape[0]):
-                step, key = <int16_t> groups[part, 2], <int16_t> groups[part, 3]
-                for i in range(starts[block, groups[part, 0]], starts[block, groups[part, 1]]):
-                    row = begin + order[begin + i]
-                    rows[place] = <uint32_t> row
-                    keys[place] = <uint16_t> (key + levels[row])
-                    levels[row] = <int16_t> (levels[row] + step)
-                    place += 1
+            size = 0
+            for group in range(groups.shape[0]):
+                for i in range(starts[block, groups[group, 0]], starts[block, groups[group, 1]]):
+                    rows[size] = order[begin + i]
+                    size += 1
+            _move_block(begin, rows, size, labels, movers, levels, words, tally)
+        _unpack(tally, digits, pack_starts, moved)
 
 
-def shift_rows(
+def move_rows(
     const uint8_t[::1] codes,
-    const uint8_t[::1] labels,
     int start,
     int width,
+    const uint8_t[::1] labels,
     const int64_t[:, ::1] movers,
     int16_t[::1] levels,
-    uint32_t[::1] rows,
-    uint16_t[::1] keys,
-    int64_t[:, ::1] parts,
+    const uint32_t[:, ::1] words,
+    const int64_t[:, ::1] digits,
+    const int64_t[::1] pack_starts,
+    uint32_t[:, ::1] moved,
     Py_ssize_t first,
     Py_ssize_t last,
 ):
-    """Do as `shift_groups`, but by looking at every row of some parts of the table, in order.
+    """Shift the levels of the rows that move, in some blocks, and count them by key and code.
 
-    Faster where many rows move, and `move_counts` is faster on rows in order. Each of the two
-    `movers` is a label, whether its rows with start <= code < start + width move or the others,
-    a step, and a key for level 0. A part's rows go to `rows` from where the part begins, and
-    its end becomes the end of what was written.
+    Each of the two `movers` is a label, whether its rows with start <= code < start + width
+    move or the others, how many levels they move, and a key for level 0: a row's key is that
+    plus its old level. The counts are added to moved[key, code], the codes of all columns one
+    after the other.
+
+    The codes are read from packs, bytes that hold one or more columns as digits: those of pack
+    p are digits[pack_starts[p] : pack_starts[p + 1]], each a divisor, a number of codes and its
+    first place in `moved`. Byte p % 4 of words[p // 4], from the lowest, is pack p.
     """
-    cdef uint8_t moved[STRETCH]
-    # Looked up by label, as a branch on it could not be foretold.
-    cdef int16_t step_of[256]
-    cdef int16_t key_of[256]
-    cdef Py_ssize_t part, begin, i, row, place, listed, size
-    for i in range(2):
-        step_of[movers[i, 0]] = <int16_t> movers[i, 2]
-        key_of[movers[i, 0]] = <int16_t> movers[i, 3]
+    cdef uint8_t moves[BLOCK]
+    cdef uint16_t rows[BLOCK]
+    cdef Py_ssize_t block, begin, i, size
+    cdef Tally tally = _tally(digits, pack_starts, moved)
     with nogil:
-        for part in range(first, last):
-            place = begin = parts[part, 0]
-            while begin < parts[part, 1]:
-                size = min(parts[part, 1] - begin, <Py_ssize_t> STRETCH)
-                _which_move(
-                    &codes[begin], &labels[begin], size, <uint8_t> start, <uint8_t> width,
-                    <uint8_t> movers[0, 0], <uint8_t> movers[0, 1],
-                    <uint8_t> movers[1, 0], <uint8_t> movers[1, 1], moved,
-                )
-                listed = place
-                for i in range(size):
-                    rows[place] = <uint32_t> (begin + i)  # overwritten if the row does not move
-                    place += moved[i]
-                for i in range(listed, place):
-                    row = rows[i]
-                    keys[i] = <uint16_t> (levels[row] + key_of[labels[row]])
-                    levels[row] = <int16_t> (levels[row] + step_of[labels[row]])
-                begin += size
-            parts[part, 1] = place
+        for block in range(first, last):
+            begin = block * BLOCK
+            _which_move(
+                &codes[begin], &labels[begin], min(codes.shape[0] - begin, <Py_ssize_t> BLOCK),
+                <uint8_t> start, <uint8_t> width, <uint8_t> movers[0, 0], <uint8_t> movers[0, 1],
+                <uint8_t> movers[1, 0], <uint8_t> movers[1, 1], moves,
+            )
+            size = 0
+            for i in range(min(codes.shape[0] - begin, <Py_ssize_t> BLOCK)):
+                rows[size] = <uint16_t> i  # overwritten if the row does not move
+                size += moves[i]
+            _move_block(begin, rows, size, labels, movers, levels, words, tally)
+        _unpack(tally, digits, pack_starts, moved)
 
 
 cdef void _which_move(
@@ -306,88 +301,40 @@ cdef void _which_move(
     uint8_t inside_a,
     uint8_t label_b,
     uint8_t inside_b,
-    uint8_t* moved,
+    uint8_t* moves,
 ) noexcept nogil:
     cdef Py_ssize_t i
     cdef uint8_t inside
     for i in range(size):  # plain bytes, so that compilers do sixteen at a time
         inside = <uint8_t> (codes[i] - start) < width
-        moved[i] = ((labels[i] == label_a) & (inside == inside_a)) | (
+        moves[i] = ((labels[i] == label_a) & (inside == inside_a)) | (
             (labels[i] == label_b) & (inside == inside_b)
         )
 
 
-def move_counts(
-    const uint16_t[:, ::1] pairs,
-    const int64_t[:, ::1] digits,
-    const int64_t[::1] pack_starts,
-    const uint32_t[::1] rows,
-    const uint16_t[::1] keys,
-    const int64_t[:, ::1] parts,
-    const int64_t[:, ::1] moves,
-    int64_t[:, :, ::1] counts,
-    Py_ssize_t first,
-    Py_ssize_t last,
-):
-    """Carry the listed rows from their old to their new slot in the counts of some packs.
-
-    The list consists of the half-open ranges `parts` of `rows` and `keys`. Packs 2i and 2i + 1
-    are the low and the high byte of pairs[i]. A pack holds the codes of one or more columns,
-    as digits: those of pack p are digits[pack_starts[p] : pack_starts[p + 1]], each a divisor,
-    a number of codes and a first row in `counts`. Key k stands for the class moves[k, 0], the
-    old slot moves[k, 1] and the new one moves[k, 2].
-    """
-    cdef Py_ssize_t pack, next_pack
-    with nogil:
-        pack = first
-        while pack < last:
-            next_pack = min(pack + 2 - pack % 2, last)
-            _move_packs(
-                pairs, digits, pack_starts, rows, keys, parts, moves, counts, pack, next_pack
-            )
-            pack = next_pack
+cdef struct Tally:
+    # Counts by (pack, key, value of the pack): those of a pack are `size` places in a row, and
+    # those of one of its keys `stride`.
+    uint32_t* counts
+    Py_ssize_t n_packs
+    Py_ssize_t size
+    Py_ssize_t stride
 
 
-cdef void _move_packs(
-    const uint16_t[:, ::1] pairs,
-    const int64_t[:, ::1] digits,
-    const int64_t[::1] pack_starts,
-    const uint32_t[::1] rows,
-    const uint16_t[::1] keys,
-    const int64_t[:, ::1] parts,
-    const int64_t[:, ::1] moves,
-    int64_t[:, :, ::1] counts,
-    Py_ssize_t first,
-    Py_ssize_t last,
+cdef Tally _tally(
+    const int64_t[:, ::1] digits, const int64_t[::1] pack_starts, const uint32_t[:, ::1] moved
 ) noexcept nogil:
-    """Carry the rows for one pack, or for the two of a pair, which share the reading."""
-    cdef Py_ssize_t second = last - 1
-    cdef Py_ssize_t n_first = _n_values(digits, pack_starts, first)
-    cdef Py_ssize_t n_second = _n_values(digits, pack_starts, second)
-    cdef Py_ssize_t stride = max(n_first, n_second)
-    cdef Py_ssize_t size = moves.shape[0] * stride
-    cdef const uint16_t* codes = &pairs[first // 2, 0]
-    cdef int shift = 8 * (first % 2)
-    cdef uint32_t* tally = <uint32_t*> calloc(2 * size, sizeof(uint32_t))
-    cdef uint32_t* tally_second = tally + size
-    cdef Py_ssize_t i, key, part
-    cdef uint16_t both
-    for part in range(parts.shape[0]):
-        if second > first:
-            for i in range(parts[part, 0], parts[part, 1]):
-                both = codes[rows[i]]
-                key = keys[i] * stride
-                tally[key + (both & 255)] += 1
-                tally_second[key + (both >> 8)] += 1
-        else:
-            for i in range(parts[part, 0], parts[part, 1]):
-                tally[keys[i] * stride + ((codes[rows[i]] >> shift) & 255)] += 1
-    for i in range(pack_starts[first], pack_starts[first + 1]):
-        _carry(tally, stride, n_first, digits, i, moves, counts)
-    if second > first:
-        for i in range(pack_starts[second], pack_starts[second + 1]):
-            _carry(tally_second, stride, n_second, digits, i, moves, counts)
-    free(tally)
+    cdef Tally tally
+    cdef Py_ssize_t pack
+    tally.n_packs = pack_starts.shape[0] - 1
+    tally.stride = 1
+    for pack in range(tally.n_packs):
+        tally.stride = max(tally.stride, _n_values(digits, pack_starts, pack))
+    # Longer than needed: processors confuse addresses that differ by a multiple of 4096.
+    tally.stride += tally.stride // 8 + 1
+    tally.size = moved.shape[0] * tally.stride
+    tally.counts = <uint32_t*> calloc(tally.n_packs * tally.size, sizeof(uint32_t))
+    return tally
 
 
 cdef Py_ssize_t _n_values(
@@ -397,28 +344,100 @@ cdef Py_ssize_t _n_values(
     return digits[last, 0] * digits[last, 1]
 
 
-cdef void _carry(
-    const uint32_t* tally,
-    Py_ssize_t stride,
-    Py_ssize_t n_values,
-    const int64_t[:, ::1] digits,
-    Py_ssize_t digit,
-    const int64_t[:, ::1] moves,
-    int64_t[:, :, ::1] counts,
+cdef void _move_block(
+    Py_ssize_t begin,
+    const uint16_t* rows,
+    Py_ssize_t size,
+    const uint8_t[::1] labels,
+    const int64_t[:, ::1] movers,
+    int16_t[::1] levels,
+    const uint32_t[:, ::1] words,
+    Tally tally,
 ) noexcept nogil:
-    """Add up what one digit's column has in a tally by (key, value of the pack)."""
-    cdef Py_ssize_t divisor = digits[digit, 0]
-    cdef Py_ssize_t n_codes = digits[digit, 1]
-    cdef Py_ssize_t first = digits[digit, 2]
-    cdef Py_ssize_t key, code, high, low
-    cdef int64_t moved
-    for key in range(moves.shape[0]):
+    """Shift some rows, numbered from `begin` on, and count them in the tally."""
+    cdef uint16_t keys[BLOCK]
+    # Looked up by label, as a branch on it could not be foretold.
+    cdef int16_t step_of[256]
+    cdef int16_t key_of[256]
+    cdef Py_ssize_t i, row, pack
+    for i in range(2):
+        step_of[movers[i, 0]] = <int16_t> movers[i, 2]
+        key_of[movers[i, 0]] = <int16_t> movers[i, 3]
+    for i in range(size):
+        row = begin + rows[i]
+        keys[i] = <uint16_t> (levels[row] + key_of[labels[row]])
+        levels[row] = <int16_t> (levels[row] + step_of[labels[row]])
+    for pack in range(0, tally.n_packs, 4):
+        _count(&words[pack // 4, begin], rows, keys, size, tally, pack)
+
+
+cdef void _count(
+    const uint32_t* words,
+    const uint16_t* rows,
+    const uint16_t* keys,
+    Py_ssize_t size,
+    Tally tally,
+    Py_ssize_t first,
+) noexcept nogil:
+    """Count some rows in the tallies of up to four packs, which share the reading."""
+    cdef uint32_t* a = tally.counts + first * tally.size
+    cdef uint32_t* b = a + tally.size
+    cdef uint32_t* c = b + tally.size
+    cdef uint32_t* d = c + tally.size
+    cdef Py_ssize_t n_packs = tally.n_packs - first
+    cdef Py_ssize_t i, key
+    cdef uint32_t word
+    if n_packs > 3:
+        for i in range(size):
+            word = words[rows[i]]
+            key = keys[i] * tally.stride
+            a[key + (word & 255)] += 1
+            b[key + (word >> 8 & 255)] += 1
+            c[key + (word >> 16 & 255)] += 1
+            d[key + (word >> 24)] += 1
+    else:  # the last ones
+        for i in range(size):
+            word = words[rows[i]]
+            key = keys[i] * tally.stride
+            a[key + (word & 255)] += 1
+            if n_packs > 1:
+                b[key + (word >> 8 & 255)] += 1
+            if n_packs > 2:
+                c[key + (word >> 16 & 255)] += 1
+
+
+cdef void _unpack(
+    Tally tally,
+    const int64_t[:, ::1] digits,
+    const int64_t[::1] pack_starts,
+    uint32_t[:, ::1] moved,
+) noexcept nogil:
+    """Add up what each column has in a tally, and free it."""
+    cdef Py_ssize_t pack, key, digit
+    for pack in range(tally.n_packs):
+        for key in range(moved.shape[0]):
+            for digit in range(pack_starts[pack], pack_starts[pack + 1]):
+                _add_digit(
+                    tally.counts + pack * tally.size + key * tally.stride,
+                    _n_values(digits, pack_starts, pack),
+                    digits[digit, 0],
+                    digits[digit, 1],
+                    &moved[key, digits[digit, 2]],
+                )
+    free(tally.counts)
+
+
+cdef void _add_digit(
+    const uint32_t* counts,
+    Py_ssize_t n_values,
+    Py_ssize_t divisor,
+    Py_ssize_t n_codes,
+    uint32_t* moved,
+) noexcept nogil:
+    cdef Py_ssize_t value = 0
+    cdef Py_ssize_t code, low
+    while value < n_values:
         for code in range(n_codes):
-            moved = 0
-            high = code * divisor
-            while high < n_values:
-                for low in range(divisor):
-                    moved += tally[key * stride + high + low]
-                high += n_codes * divisor
-            counts[first + code, moves[key, 0], moves[key, 1]] -= moved
-            counts[first + code, moves[key, 0], moves[key, 2]] += moved
+            for low in range(divisor):
+                moved[code] += counts[value + low]
+            value += divisor

@@ -12,6 +12,20 @@ from numbers import Integral, Real
 from typing import Any
 
 
+def shown(value: Any) -> str:
+    """Return a declaration as a message may show it; of anything that may hold rows, the type.
+
+    Examples
+    --------
+    >>> shown(-1), shown("auto"), shown(["age"]), shown({"age": object()})
+    ('-1', "'auto'", "['age']", 'a dict')
+    """
+    items = value if isinstance(value, list | tuple) and len(value) <= 10 else [value]
+    if all(item is None or isinstance(item, str | int | float | Fraction) for item in items):
+        return repr(value)
+    return f"a {type(value).__name__}"
+
+
 def number(name: str, value: Any, what: str, accept: Any) -> float:
     """Return `value` as a float if it is a finite real number that `accept` takes."""
     try:
@@ -19,7 +33,7 @@ def number(name: str, value: Any, what: str, accept: Any) -> float:
     except OverflowError:  # an integer beyond the floats
         good = False
     if not good or not accept(value):
-        raise ValueError(f"Expected {name} {what}, got {value!r}.")
+        raise ValueError(f"Expected {name} {what}, got {shown(value)}.")
     return float(value)
 
 
@@ -28,7 +42,7 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     good = isinstance(value, Integral) and not isinstance(value, bool)
     if not good or int(value) < low or (high is not None and int(value) > high):
         span = f">= {low}" if high is None else f"from {low} to {high}"
-        raise ValueError(f"Expected {name} to be a whole number {span}, got {value!r}.")
+        raise ValueError(f"Expected {name} to be a whole number {span}, got {shown(value)}.")
     return int(value)
 
 
@@ -36,7 +50,7 @@ def one_of(name: str, value: Any, options: Collection[str]) -> str:
     """Return `value` if it is one of `options`."""
     if not isinstance(value, str) or value not in options:
         choices = ", ".join(repr(option) for option in options)
-        raise ValueError(f"Expected {name} to be one of {choices}, got {value!r}.")
+        raise ValueError(f"Expected {name} to be one of {choices}, got {shown(value)}.")
     return value
 
 

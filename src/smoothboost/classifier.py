@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from math import inf
+from numbers import Integral
 from typing import Any
 
 import joblib
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 from rich.progress import Progress
@@ -31,7 +31,7 @@ from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.privacy.mechanisms import MECHANISMS
 from smoothboost.privacy.randomness import BitSource, SeededBits, SystemBits
 from smoothboost.schema import Boolean, Schema, text_of
-from smoothboost.table import Table
+from smoothboost.table import Table, as_frame
 
 MAX_ROUNDS = 10_000
 LEARNERS = {"auto": OneRule(), "one_rule": OneRule()}
@@ -84,7 +84,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     privacy_ : Guarantee
         What was spent, and where its proof is.
     classes_ : array
-        The declared classes.
+        The declared classes, sorted, as scikit-learn expects; `model_` keeps their order.
     n_features_in_ : int
         The number of columns.
     feature_names_in_ : array of str
@@ -160,12 +160,12 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """
         if unsupported:
             raise TypeError(_unsupported_message(unsupported))
-        self.plan(n_rows=1)  # raises on any bad declaration before a row is looked at
+        self._check_declarations()
         schema, X, y = self._declare(X, y)
         table = Table.from_frame(schema, X, y, _threads(self.n_jobs))
         candidates = self._candidates(schema)
         plan = self._plan(schema, candidates, table.n_rows)
-        _warn_if_noisy(plan, candidates)
+        _warn_of_budget(plan, candidates)
         bits = _bit_source(self.random_state, private=plan.mechanism is not None)
 
         threads = _threads(self.n_jobs) if table.codes.size > _SMALL else 1
@@ -186,7 +186,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             drafted=schema.drafted,
         )
         self.model_ = Model(schema, rules, self.privacy_)
-        self.classes_ = self.model_.classes
+        self.classes_ = np.unique(self.model_.classes)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -194,19 +194,33 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return self._released().predict(self._check(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the share of votes: see `Model.decision_function`."""
-        return self._released().decision_function(self._check(X))
+        """Return the share of votes, as `Model.decision_function`, for sorted `classes_`."""
+        shares = self._released().decision_function(self._check(X))
+        if shares.ndim == 1:
+            return shares if self._order[0] == 0 else -shares
+        return shares[:, self._order]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return class probabilities: see `Model.predict_proba`."""
-        return self._released().predict_proba(self._check(X))
+        """Return class probabilities, as `Model.predict_proba`, for sorted `classes_`."""
+        return self._released().predict_proba(self._check(X))[:, self._order]
 
-    def plan(self, n_rows: int) -> Plan | None:
+    @property
+    def _order(self) -> NDArray[np.intp]:
+        """Where the sorted classes, which scikit-learn expects, stand among the declared ones."""
+        return np.argsort(self.model_.classes)
+
+    def plan(self, n_rows: int) -> Plan:
         """Say what a fit on `n_rows` rows would spend on what, without touching any row.
+
+        Parameters
+        ----------
+        n_rows : int
+            How many rows there will be; public.
 
         Returns
         -------
-        Plan, or None without a schema, whose rules are not known before the fit.
+        Plan
+            Printing it shows a table.
 
         Examples
         --------
@@ -215,15 +229,22 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         >>> clf.plan(n_rows=30_000).mechanism
         'permute_and_flip'
         """
-        _validate.whole("n_rows", n_rows, 1)
-        schema = self.schema if self.schema is not None else _ANY_SCHEMA
+        self._check_declarations()
+        if self.schema is None:
+            raise ValueError("Expected a schema to plan with, got None: its rules are not known.")
+        n_rows = _validate.whole("n_rows", n_rows, 1)
+        return self._plan(self.schema, self._candidates(self.schema), n_rows)
+
+    def _check_declarations(self) -> None:
+        """Raise on any bad declaration, before a row is looked at."""
+        schema = _ANY_SCHEMA if self.schema is None else self.schema
         if not isinstance(schema, Schema):
             raise ValueError(
-                f"Expected schema to be a Schema or None, got {type(schema).__name__}; "
+                f"Expected schema to be a Schema or None, got {_validate.shown(schema)}; "
                 "read a file with Schema.read."
             )
-        plan = self._plan(schema, self._candidates(schema), n_rows)
-        return plan if self.schema is not None else None
+        _threads(self.n_jobs)
+        self._plan(schema, self._candidates(schema), n_rows=1)
 
     def _candidates(self, schema: Schema) -> OneRuleCandidates:
         learner = self.learner
@@ -231,21 +252,24 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             learner = LEARNERS[learner]
         if not isinstance(learner, OneRule):
             options = ", ".join(repr(name) for name in LEARNERS)
-            raise ValueError(f"Expected learner to be {options} or a OneRule, got {learner!r}.")
+            got = _validate.shown(learner)
+            raise ValueError(f"Expected learner to be {options} or a OneRule, got {got}.")
         if schema is _ANY_SCHEMA:  # the columns are not known yet
             return learner.compete(schema)
         forbidden = self.forbidden_columns
-        if _is_text(forbidden) or not isinstance(forbidden, Iterable):
-            raise ValueError(f"Expected forbidden_columns to be a list, got {forbidden!r}.")
-        monotone = self.monotone_columns or {}
+        if not isinstance(forbidden, list | tuple | set | frozenset):
+            got = _validate.shown(forbidden)
+            raise ValueError(f"Expected forbidden_columns to be a list, got {got}.")
+        monotone = {} if self.monotone_columns is None else self.monotone_columns
         if not isinstance(monotone, Mapping):
-            raise ValueError(f"Expected monotone_columns to be a mapping, got {monotone!r}.")
+            got = _validate.shown(monotone)
+            raise ValueError(f"Expected monotone_columns to be a mapping, got {got}.")
         limits = Constraints(frozenset(forbidden), frozenset(monotone.items()))
         return learner.compete(schema, limits)
 
     def _plan(self, schema: Schema, candidates: OneRuleCandidates, n_rows: int) -> Plan:
         epsilon = None
-        if self.epsilon is not None and self.epsilon != inf:
+        if self.epsilon is not None and not _is_infinite(self.epsilon):
             above_zero = "> 0 (or None for no privacy)"
             epsilon = _validate.number("epsilon", self.epsilon, above_zero, lambda value: value > 0)
         delta = _validate.number("delta", self.delta, "in [0, 1)", lambda value: 0 <= value < 1)
@@ -271,7 +295,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         """Settle the schema and scikit-learn's attributes."""
         if self.schema is not None:
             self.n_features_in_ = len(self.schema.columns)
-            self.feature_names_in_ = np.array(self.schema.names, dtype=object)
+            if _is_named(X):
+                self.feature_names_in_ = np.array(self.schema.names, dtype=object)
             if self.schema.drafted:
                 warnings.warn(
                     "The schema is a draft: its bounds, categories and classes were read from "
@@ -326,13 +351,14 @@ _ANY_SCHEMA = Schema({"any": Boolean()}, target=[0, 1])
 def _class_weights(schema: Schema, declared: Any) -> tuple[Fraction, ...]:
     if declared is None or (schema is _ANY_SCHEMA and isinstance(declared, Mapping)):
         return (Fraction(1),) * len(schema.target)
-    if declared == "balanced":
+    if isinstance(declared, str) and declared == "balanced":
         raise ValueError(
             "Expected class_weight to be a declared mapping, got 'balanced', which would read "
             "class counts from the private rows. Declare the weights: {class: weight, ...}."
         )
     if not isinstance(declared, Mapping):
-        raise ValueError(f"Expected class_weight to be a mapping or None, got {declared!r}.")
+        got = _validate.shown(declared)
+        raise ValueError(f"Expected class_weight to be a mapping or None, got {got}.")
     by_text = {text_of(label): label for label in schema.target}
     weights = {}
     for label, weight in declared.items():
@@ -354,12 +380,16 @@ def _rational_or_auto(name: str, value: Any, what: str, accept: Any) -> Any:
 
 def _is_named(X: Any) -> bool:
     """Whether X is a frame whose columns have text for names."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return isinstance(frame, nw.DataFrame) and all(map(_is_text, frame.columns))
+    frame = as_frame(X)
+    return frame is not None and all(map(_is_text, frame.columns))
 
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def _is_infinite(value: Any) -> bool:
+    return isinstance(value, float) and value == inf
 
 
 def _is_auto(value: Any) -> bool:
@@ -375,7 +405,14 @@ def _unsupported_message(arguments: Mapping[str, Any]) -> str:
     return f"Expected only X and y, got {', '.join(sorted(arguments))}."
 
 
-def _warn_if_noisy(plan: Plan, candidates: OneRuleCandidates) -> None:
+def _warn_of_budget(plan: Plan, candidates: OneRuleCandidates) -> None:
+    if plan.mechanism is not None and plan.budget.delta * plan.measure.n_rows >= 1:
+        warnings.warn(
+            f"delta = {plan.budget.delta:g} is at least 1 / {plan.measure.n_rows:,}, the number of "
+            "rows: such a guarantee would allow publishing somebody's row. Keep delta well below.",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
     if plan.noise <= TOO_NOISY:
         return
     rows, epsilon = enough(plan, candidates)
@@ -385,7 +422,7 @@ def _warn_if_noisy(plan: Plan, candidates: OneRuleCandidates) -> None:
     ]
     warnings.warn(
         f"The budget is small for {plan.measure.n_rows:,} rows: noise may cost a choice "
-        f"{plan.noise:.2f} of weighted accuracy, and will dominate. "
+        f"{min(plan.noise, 1):.2f} of weighted accuracy, and will dominate. "
         + (f"About {', or '.join(remedies)}, would do." if remedies else "Nothing near would do."),
         BudgetTooSmallWarning,
         stacklevel=3,
@@ -410,7 +447,13 @@ def _bit_source(random_state: Any, private: bool) -> BitSource:
 
 
 def _threads(n_jobs: int | None) -> int:
-    return int(joblib.cpu_count() if n_jobs is None else joblib.effective_n_jobs(n_jobs))
+    if n_jobs is None:
+        return int(joblib.cpu_count())
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(
+            f"Expected n_jobs to be a number of threads, -1 or None, got {_validate.shown(n_jobs)}."
+        )
+    return int(joblib.effective_n_jobs(int(n_jobs)))
 
 
 @contextmanager

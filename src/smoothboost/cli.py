@@ -90,6 +90,9 @@ _Monotone = Annotated[
     list[str] | None,
     typer.Option(metavar="COL=+1|-1", help="A column with a monotone effect. Repeatable."),
 ]
+_ClassWeight = Annotated[
+    list[str] | None, typer.Option(metavar="CLASS=W", help="A class's weight. Repeatable.")
+]
 _Learner = Annotated[str, typer.Option(metavar="auto|one_rule", help="Which rules compete.")]
 _Literals = Annotated[
     str, typer.Option(metavar="threshold|one_hot", help="How rules test numeric columns.")
@@ -153,6 +156,7 @@ def fit(
     density: _Density = None,
     learning_rate: _Rate = None,
     rows_per_person: _PerPerson = 1,
+    class_weight: _ClassWeight = None,
     forbid: _Forbid = None,
     monotone: _Monotone = None,
     learner: _Learner = "auto",
@@ -178,6 +182,7 @@ def fit(
         mechanism=mechanism,
         random_state=seed,
         rows_per_person=rows_per_person,
+        class_weight=_class_weight(class_weight or ()),
         forbidden_columns=tuple(forbid or ()),
         monotone_columns=_monotone(monotone or ()),
         verbose=1,
@@ -224,6 +229,7 @@ def plan(
     density: _Density = None,
     learning_rate: _Rate = None,
     rows_per_person: _PerPerson = 1,
+    class_weight: _ClassWeight = None,
     forbid: _Forbid = None,
     monotone: _Monotone = None,
     learner: _Learner = "auto",
@@ -243,6 +249,7 @@ def plan(
         calibration=calibration,
         mechanism=mechanism,
         rows_per_person=rows_per_person,
+        class_weight=_class_weight(class_weight or ()),
         forbidden_columns=tuple(forbid or ()),
         monotone_columns=_monotone(monotone or ()),
     )
@@ -264,6 +271,9 @@ def draft(data: _Data, target: _Target, output: _Output, force: _Force = False) 
             raise ValueError(f"Expected a class in every row of {target!r}; some have none.")
         drafted = draft_schema(rows.drop_columns([target]), labels.to_pylist())
         drafted.write(temporary)
+    left_out = [n for n in rows.column_names if n not in drafted.columns and n != target]
+    if left_out:
+        _warn(f"Left out, as their text hardly repeats: {', '.join(left_out)}.")
     note = (
         f"NOT PRIVATE: {output} was drafted from the rows. It shows every column's type, its "
         "smallest and largest value or its distinct values, whether any are missing, and the "
@@ -287,6 +297,18 @@ def _or_auto(value: Any) -> Any:
     return "auto" if value is None else value
 
 
+def _class_weight(declared: Sequence[str]) -> dict[str, float] | None:
+    """Read CLASS=WEIGHT."""
+    weights = {}
+    for text in declared:
+        label, _, weight = text.rpartition("=")
+        try:
+            weights[label] = float(weight)
+        except ValueError:
+            raise ValueError(f"Expected class-weight to be CLASS=WEIGHT, got {text!r}.") from None
+    return weights or None
+
+
 def _monotone(declared: Sequence[str]) -> dict[str, int]:
     """Read COL=+1 or COL=-1."""
     signs = {"+1": 1, "1": 1, "-1": -1}
@@ -300,9 +322,7 @@ def _monotone(declared: Sequence[str]) -> dict[str, int]:
 
 
 def _planned(classifier: SmoothBoostClassifier, n_rows: int) -> Plan:
-    planned = classifier.plan(n_rows)
-    assert planned is not None  # a schema was given
-    return planned
+    return classifier.plan(n_rows)
 
 
 def _fit(classifier: SmoothBoostClassifier, frame: Any, labels: Any, n_rows: int) -> Model:
@@ -410,8 +430,7 @@ def _section(title: str, body: RenderableType) -> None:
 def _show_model(model: Model) -> None:
     style = "green" if model.guarantee.holds else "bold red"
     _section("Guarantee", Text(str(model.guarantee), style=style))
-    used = f"{len(model.columns_used)} of {len(model.schema.columns)} columns"
-    _section(f"Votes: {len(model.rules)} on {used}", display.votes_table(model))
+    _section(display.votes_summary(model), display.votes_table(model))
 
 
 def _epsilon_table(classifier: SmoothBoostClassifier, n_rows: int) -> RichTable:

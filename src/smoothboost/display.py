@@ -36,8 +36,7 @@ def votes_text(model: Model) -> str:
         ]
     width = max(5, *(len(f"{votes:+d}") for votes in rows["votes"]))
     lines = [
-        f"{len(model.rules)} votes on {len(model.columns_used)} of "
-        f"{len(model.schema.columns)} columns; {model.guarantee}",
+        f"{votes_summary(model)}; {model.guarantee}",
         "",
         f"{'votes':>{width}} | " + (f"for {model.schema.target[1]} if" if binary else "rule"),
         f"{'-' * width}-+-{'-' * max(map(len, tests))}",
@@ -45,6 +44,14 @@ def votes_text(model: Model) -> str:
     for votes, test in zip(rows["votes"], tests, strict=True):
         lines.append(f"{votes:>+{width}d} | {test}" if binary else f"{votes:>{width}d} | {test}")
     return "\n".join(lines)
+
+
+def votes_summary(model: Model) -> str:
+    """Return how many rules there are, and what is left when opposite votes have cancelled."""
+    left = sum(abs(votes) for votes in model.vote_rows()["votes"])
+    cancelled = f" ({left} after opposite votes cancel)" if left < len(model.rules) else ""
+    used = f"{len(model.columns_used)} of {len(model.schema.columns)} columns"
+    return f"{len(model.rules)} votes{cancelled} on {used}"
 
 
 def votes_table(model: Model) -> RichTable:

@@ -5,14 +5,19 @@ from __future__ import annotations
 from math import floor, log10
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from smoothboost.cells import is_missing, objects, read_numbers
 from smoothboost.schema import Boolean, Categorical, Column, Numeric, Schema
+from smoothboost.table import as_frame
 
 MAX_CATEGORIES = 100
 """More distinct values than this are cut to the most frequent ones, with `other` declared."""
+MOSTLY = 0.9
+"""A column is numeric if this share of its cells are numbers; the others count as missing."""
+MISSING_TEXTS = frozenset(
+    ("#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "?")
+)
 
 
 def draft_schema(frame: Any, labels: Any) -> Schema:
@@ -20,44 +25,52 @@ def draft_schema(frame: Any, labels: Any) -> Schema:
 
     It looks at every column's type, smallest and largest value, distinct values and whether
     any are missing, and at the distinct labels: use it on public data, or treat the result as
-    private until a person has replaced what it read by what is publicly known.
+    private until a person has replaced what it read by what is publicly known. Columns of text
+    that hardly repeats, such as names and numbers of persons, are left out.
 
     Examples
     --------
     >>> import numpy as np
     >>> draft_schema(np.array([[0.5], [2.0]]), ["a", "b"]).columns["x0"]
-    Numeric(low=0.5, high=2.0, bins=32, scale='linear', edges=None, missing=False)
+    Numeric(low=0.5, high=2.0, bins=32)
     """
-    native = nw.from_native(frame, eager_only=True, pass_through=True)
-    if isinstance(native, nw.DataFrame):
+    native = as_frame(frame)
+    if native is not None:
         cells = {str(name): native.get_column(name).to_list() for name in native.columns}
     else:
         array = np.asarray(frame)
         cells = {f"x{at}": array[:, at].tolist() for at in range(array.shape[1])}
-    columns = {name: _draft_column(c) for name, c in cells.items()}
+    drafted = {name: _draft_column(c) for name, c in cells.items()}
+    columns = {name: column for name, column in drafted.items() if column is not None}
     classes = np.unique(np.asarray(labels))
     return Schema(columns, target=classes.tolist(), drafted=True)
 
 
-def _draft_column(cells: list[Any]) -> Column:
+def _draft_column(cells: list[Any]) -> Column | None:
     present = [value for value in cells if not _is_blank(value)]
     missing = len(present) < len(cells)
-    if present and all(isinstance(value, bool | np.bool_) for value in present):
+    texts, counts = np.unique([str(value).strip() for value in present], return_counts=True)
+    words = {text.lower() for text in texts.tolist()}
+    if words and (words <= {"true", "false"} or words <= {"yes", "no"}):
         return Boolean(missing=missing)
     numbers = read_numbers(objects(present))
-    if present and not np.isnan(numbers).any():
+    if present and np.isnan(numbers).mean() <= 1 - MOSTLY:
+        missing = missing or bool(np.isnan(numbers).any())
         finite = numbers[np.isfinite(numbers)]
         low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
         low, high = _outward(float(low), float(high))
         return Numeric(low=low, high=high, missing=missing)
-    texts, counts = np.unique([str(value).strip() for value in present], return_counts=True)
+    if len(texts) > MAX_CATEGORIES and 2 * len(texts) > len(present):
+        return None
     frequent = texts[np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]]
     values = sorted(frequent.tolist()) or ["none"]
     return Categorical(values, other=len(texts) > MAX_CATEGORIES, missing=missing)
 
 
 def _is_blank(value: Any) -> bool:
-    return is_missing(value) or (isinstance(value, str) and not value.strip())
+    if isinstance(value, str):
+        return not value.strip() or value.strip() in MISSING_TEXTS
+    return is_missing(value)
 
 
 def _outward(low: float, high: float) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from functools import partial
+from functools import partial, reduce
 from typing import Protocol
 
 import numpy as np
@@ -21,11 +21,9 @@ from smoothboost.rules import Literal, LiteralRule
 from smoothboost.table import Table
 
 _BLOCK = 8192  # rows whose codes fit the first cache, and whose numbers fit 16 bits
+_SLICE = 65536  # rows packed at a time: few calls, and what they allocate stays in the cache
 _MANY_ROWS = 100_000  # from here on, packing columns saves more than unpacking their counts costs
 _MANY_OF = 16  # with this share of the rows to move, looking at all of them is the faster way
-
-Listed = tuple[NDArray[np.uint32], NDArray[np.uint16], NDArray[np.int64]]
-"""Rows that moved, their keys, and the ranges of both that count."""
 
 
 class CountEngine(Protocol):
@@ -88,8 +86,6 @@ class LocalEngine:
         self._column_starts = np.cumsum([0, *sizes], dtype=np.int64)
         self._offsets = [0] * self._n_classes
         self._levels = np.zeros(table.n_rows, dtype=np.int16)
-        # Where the rows of a move are listed; kept, since new pages would cost more than the moves.
-        self._list = np.empty(table.n_rows, np.uint32), np.empty(table.n_rows, np.uint16)
         shape = (self._column_starts[-1], self._n_classes, 2 * n_rounds + 1)
         self._counts = np.zeros(shape, dtype=np.int64)
         self._spread(
@@ -103,9 +99,11 @@ class LocalEngine:
                 n_rounds,
             ),
         )
-        self._pairs, self._digits, self._pack_starts = _pack(
-            self._codes, self._column_starts, 256 if table.n_rows >= _MANY_ROWS else 1
-        )
+        limit = 256 if table.n_rows >= _MANY_ROWS else 1
+        self._digits, self._pack_starts, places = _pack(self._column_starts, limit)
+        self._words = np.zeros((places[-1][1] + 1, table.n_rows), dtype=np.uint32)
+        fill = partial(_fill_words, self._words, self._codes, places)
+        self._spread(-(-table.n_rows // _SLICE), fill)
         self._indexes: dict[int, tuple[NDArray[np.uint16], NDArray[np.int32]]] = {}
 
     @property
@@ -166,9 +164,9 @@ class LocalEngine:
 
     def _move(self, literal: Literal, if_true: int, if_false: int) -> None:
         """Shift the rows that leave the majority of their class, and carry their counts."""
-        movers: list[tuple[int, bool, int, int]] = []  # see `_kernels.shift_rows`
-        moves: list[tuple[int, int, int]] = []  # for each key: class, old slot, new slot
-        n_moved = 0
+        movers: list[tuple[int, bool, int, int]] = []  # see `_kernels.move_rows`
+        carries: list[tuple[int, int, int, int]] = []  # class, step, first slot, number of slots
+        n_moved = n_keys = 0
         for label, rises_inside in ((if_true, True), (if_false, False)):
             here = self._column_counts(literal.column, label)
             inside = int(here[literal.start : literal.stop].sum())
@@ -180,48 +178,55 @@ class LocalEngine:
             # One key for each level that some row of the class may have.
             present = np.flatnonzero(here.any(axis=0))
             lowest, highest = int(present.min(initial=0)), int(present.max(initial=0))
-            key_of_zero = len(moves) - lowest + self._offsets[label]  # levels lack the offset
+            key_of_zero = n_keys - lowest + self._offsets[label]  # levels lack the offset
             movers.append((label, few_rise == rises_inside, step, key_of_zero))
-            slots = range(self._slots(label).start + lowest, self._slots(label).start + highest + 1)
-            moves += [(label, slot, slot + step) for slot in slots]
+            carries.append((label, step, self._slots(label).start + lowest, highest - lowest + 1))
+            n_keys += highest - lowest + 1
             if not few_rise:
                 self._offsets[label] += 1
-        shift = self._shift_many if n_moved * _MANY_OF >= self.n_rows else self._shift_few
-        listed = shift(literal, np.array(movers, dtype=np.int64), n_moved)
-        pieces = (self._pairs, self._digits, self._pack_starts, *listed, np.array(moves))
-        n_packs = len(self._pack_starts) - 1
-        self._spread(n_packs, partial(_kernels.move_counts, *pieces, self._counts))
+        way = self._by_scan if n_moved * _MANY_OF >= self.n_rows else self._by_index
+        moved = self._count_moved(way(literal, np.array(movers, dtype=np.int64)), n_keys)
+        for label, step, first, size in carries:
+            leaving, moved = moved[:size].T, moved[size:]
+            self._counts[:, label, first : first + size] -= leaving
+            self._counts[:, label, first + step : first + step + size] += leaving
 
-    def _shift_many(self, literal: Literal, movers: NDArray[np.int64], n_moved: int) -> Listed:
-        """Shift by looking at every row, which leaves the list in order."""
-        rows, keys = self._list
-        edges = [self.n_rows * part // self._n_threads for part in range(self._n_threads + 1)]
-        parts = np.array([edges[:-1], edges[1:]], dtype=np.int64).T.copy()
-        tested = (self._codes[literal.column], self._labels, literal.start)
-        width = literal.stop - literal.start
-        pieces = (*tested, width, movers, self._levels, rows, keys, parts)
-        self._spread(len(parts), partial(_kernels.shift_rows, *pieces))
-        return rows, keys, parts
+    def _by_scan(self, literal: Literal, movers: NDArray[np.int64]) -> partial[None]:
+        """Find the rows that move by looking at all of them."""
+        return partial(
+            _kernels.move_rows,
+            self._codes[literal.column],
+            literal.start,
+            literal.stop - literal.start,
+            self._labels,
+            movers,
+        )
 
-    def _shift_few(self, literal: Literal, movers: NDArray[np.int64], n_moved: int) -> Listed:
-        """Shift by looking only at the rows that move, found by the column's index."""
-        order, starts = self._index(literal.column)
+    def _by_index(self, literal: Literal, movers: NDArray[np.int64]) -> partial[None]:
+        """Find the rows that move by the column's index, without looking at the others."""
         n_codes = self._n_codes(literal.column)
         inside = [(literal.start, literal.stop)]
         outside = [(0, literal.start), (literal.stop, n_codes)]
-        groups = np.array(
-            [
-                (label * n_codes + first, label * n_codes + last, step, key)
-                for label, is_inside, step, key in movers.tolist()
-                for first, last in (inside if is_inside else outside)
-            ]
-        )
-        per_block = (starts[:, groups[:, 1]] - starts[:, groups[:, 0]]).sum(axis=1)
-        places = np.cumsum([0, *per_block[:-1]], dtype=np.int64)
-        rows, keys = self._list
-        pieces = (order, starts, groups, self._levels, places, rows, keys)
-        self._spread(len(starts), partial(_kernels.shift_groups, *pieces))
-        return rows, keys, np.array([[0, n_moved]], dtype=np.int64)
+        groups = [
+            (label * n_codes + first, label * n_codes + last)
+            for label, is_inside, _, _ in movers.tolist()
+            for first, last in (inside if is_inside else outside)
+        ]
+        index = self._index(literal.column)
+        return partial(_kernels.move_groups, *index, np.array(groups), self._labels, movers)
+
+    def _count_moved(self, move: partial[None], n_keys: int) -> NDArray[np.uint32]:
+        """Move rows; return how many stood at each (key, code), columns one after the other."""
+        shares: list[NDArray[np.uint32]] = []  # what each thread counts
+
+        def work(first: int, last: int) -> None:
+            moved = np.zeros((n_keys, self._column_starts[-1]), dtype=np.uint32)
+            shares.append(moved)
+            packs = (self._words, self._digits, self._pack_starts)
+            move(self._levels, *packs, moved, first, last)
+
+        self._spread(-(-self.n_rows // _BLOCK), work)
+        return reduce(np.add, shares)
 
     def _column_counts(self, column: int, label: int) -> NDArray[np.int64]:
         """Return how many rows of a class stand at each (code, level)."""
@@ -247,12 +252,12 @@ class LocalEngine:
 
 
 def _pack(
-    codes: NDArray[np.uint8], column_starts: NDArray[np.int64], limit: int
-) -> tuple[NDArray[np.uint16], NDArray[np.int64], NDArray[np.int64]]:
+    column_starts: NDArray[np.int64], limit: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], list[tuple[int, int, np.uint32]]]:
     """Put narrow columns together in one byte, as digits, while there are at most `limit` values.
 
     Moving a row then touches one counter per byte instead of one per column. Returns the
-    `pairs`, `digits` and `pack_starts` of `_kernels.move_counts`.
+    `digits` and `pack_starts` of `_kernels.move_rows`, and the `places` of `_fill_words`.
     """
     sizes = np.diff(column_starts).tolist()
     packs: list[list[int]] = []
@@ -265,15 +270,27 @@ def _pack(
         else:
             packs.append([column])
             values.append(sizes[column])
-    pairs = np.zeros((-(-len(packs) // 2), codes.shape[1]), dtype=np.uint16)
-    digits = []
+    digits, places = [], []
     for at, columns in enumerate(packs):
         divisor = 1
         for column in columns:
             digits.append((divisor, sizes[column], column_starts[column]))
             # A divisor of 256 has only columns of one code, 0, above it.
-            place = np.uint16(divisor % 256 << 8 * (at % 2))
-            pairs[at // 2] += codes[column] * place
+            places.append((column, at // 4, np.uint32(divisor % 256 << 8 * (at % 4))))
             divisor *= sizes[column]
     pack_starts = np.cumsum([0, *map(len, packs)], dtype=np.int64)
-    return pairs, np.array(digits, dtype=np.int64), pack_starts
+    return np.array(digits, dtype=np.int64), pack_starts, places
+
+
+def _fill_words(
+    words: NDArray[np.uint32],
+    codes: NDArray[np.uint8],
+    places: list[tuple[int, int, np.uint32]],
+    first: int,
+    last: int,
+) -> None:
+    """Add each column's codes, times a factor, to a word, for some slices of the rows."""
+    for part in range(first, last):
+        rows = slice(part * _SLICE, (part + 1) * _SLICE)
+        for column, word, factor in places:
+            words[word, rows] += codes[column, rows] * factor

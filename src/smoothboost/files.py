@@ -13,10 +13,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
+from smoothboost.draft import MISSING_TEXTS
 from smoothboost.schema import Categorical, Schema, text_of
-
-MISSING_TEXTS = ("#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null")
-"""What a CSV cell may hold for missing, unless the schema declares it as a value."""
 
 
 @contextmanager
@@ -141,7 +139,7 @@ def missing_as_null(rows: pa.Table, schema: Schema, path: Path) -> pa.Table:
 
 def _without_missing_texts(rows: pa.Table, name: str, column: Categorical) -> pa.Table:
     declared = {text_of(value) for value in column.values}
-    missing = pa.array([text for text in MISSING_TEXTS if text not in declared], pa.string())
+    missing = pa.array(sorted(MISSING_TEXTS - declared), pa.string())
     blank = pc.is_in(rows[name], value_set=missing)
     cells = pc.if_else(blank, pa.scalar(None, pa.string()), rows[name])
     return rows.set_column(rows.column_names.index(name), name, cells)

@@ -52,9 +52,8 @@ class Model:
 
     @cached_property
     def columns_used(self) -> tuple[str, ...]:
-        """The columns that some rule tests."""
-        used = {rule.literal.column for rule in self.rules if rule.literal}
-        return tuple(name for at, name in enumerate(self.schema.names) if at in used)
+        """The columns that matter: some rule tests them, and no other one undoes it."""
+        return tuple(name for name in self.schema.names if np.ptp(self.vote_table(name), 0).any())
 
     def vote_table(self, column: str) -> NDArray[np.int64]:
         """Return the votes that each code of a column gives each class.
@@ -76,15 +75,18 @@ class Model:
     def count_votes(self, X: Any) -> NDArray[np.int64]:
         """Return each row's votes for each class, shape (n_rows, n_classes).
 
-        Only the columns that some rule tests are read.
+        Only the columns that matter are read, and only they need to be in a frame.
         """
-        columns = declared_columns(self.schema, X)
+        columns = declared_columns(self.schema, X, self.columns_used)
         positions = [self.schema.names.index(name) for name in self.columns_used]
         codes = columns.encode(positions, joblib.cpu_count())
-        constant = np.zeros(len(self.schema.target), dtype=np.int64)
-        for rule in self.rules:
-            if rule.literal is None:
-                constant[rule.if_true] += 1
+        # What all rows have alike: constant rules, and columns whose votes cancel.
+        constant = np.bincount(
+            [rule.if_true for rule in self.rules if rule.literal is None],
+            minlength=len(self.schema.target),
+        )
+        for name in set(self.schema.names) - set(self.columns_used):
+            constant = constant + self.vote_table(name)[0]
         votes = np.tile(constant, (columns.n_rows, 1))
         for name, column_codes in zip(self.columns_used, codes, strict=True):
             votes += self.vote_table(name)[column_codes]

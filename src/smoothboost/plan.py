@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from math import ceil, log
 from typing import Literal, Protocol
 
+from smoothboost import display
 from smoothboost.measure import Measure
 from smoothboost.privacy.accountant import (
     Spend,
@@ -91,6 +92,9 @@ class Plan:
     rate: Fraction
     ranges: tuple[int, ...]
     n_candidates: int
+
+    def __str__(self) -> str:
+        return display.render(display.plan_table(self)).rstrip()
 
     @property
     def n_rounds(self) -> int:

@@ -28,8 +28,20 @@ FORMAT_VERSION = 1
 Label = str | int | float | bool
 
 
-@dataclass(frozen=True)
-class Numeric:
+class _Declared:
+    """Show what was declared, and leave out what was not."""
+
+    def __repr__(self) -> str:
+        given = [
+            f"{field.name}={_listed(getattr(self, field.name))!r}"
+            for field in fields(self)  # type: ignore[arg-type]
+            if getattr(self, field.name) != field.default
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+
+@dataclass(frozen=True, repr=False)
+class Numeric(_Declared):
     """A number, cut into ordered bins whose edges are declared.
 
     Parameters
@@ -160,8 +172,8 @@ class _Unordered:
         return f"is {names[0]}" if len(names) == 1 else f"in {{{', '.join(names)}}}"
 
 
-@dataclass(frozen=True)
-class Categorical(_Unordered):
+@dataclass(frozen=True, repr=False)
+class Categorical(_Declared, _Unordered):
     """One of a declared list of values.
 
     Parameters
@@ -223,8 +235,8 @@ class Categorical(_Unordered):
         return len(self.values) if self.other else 0
 
 
-@dataclass(frozen=True)
-class Boolean(_Unordered):
+@dataclass(frozen=True, repr=False)
+class Boolean(_Declared, _Unordered):
     """True or false, also written 1/0, yes/no, y/n or t/f.
 
     Parameters
@@ -403,10 +415,14 @@ def _plain(number: float) -> str:
     return repr(number).removesuffix(".0")
 
 
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
 def _column_to_dict(column: Column) -> dict[str, Any]:
     declared = {field.name: getattr(column, field.name) for field in fields(column)}
     kept = {
-        name: list(value) if isinstance(value, tuple) else value
+        name: _listed(value)
         for name, value in declared.items()
         if value is not None and value is not False
     }
@@ -443,7 +459,7 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _sequence(name: str, value: Any) -> Iterable[Any]:
     if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
-        raise ValueError(f"Expected {name} to be a list, got {value!r}.")
+        raise ValueError(f"Expected {name} to be a list, got {_validate.shown(value)}.")
     return value
 
 
@@ -456,7 +472,7 @@ def _label(name: str, value: Any) -> Label:
         value = value.item()
     if isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value)):
         return value
-    raise ValueError(f"Expected {name} to hold text or numbers, got {value!r}.")
+    raise ValueError(f"Expected {name} to hold text or numbers, got {_validate.shown(value)}.")
 
 
 def _check_distinct(name: str, values: Sequence[Label]) -> None:
@@ -468,7 +484,7 @@ def _check_distinct(name: str, values: Sequence[Label]) -> None:
 
 def _check_flag(name: str, value: Any) -> None:
     if not isinstance(value, bool):
-        raise ValueError(f"Expected {name} to be true or false, got {value!r}.")
+        raise ValueError(f"Expected {name} to be true or false, got {_validate.shown(value)}.")
 
 
 def _check_size(n_codes: int) -> None:

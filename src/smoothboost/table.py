@@ -6,7 +6,7 @@ slices of rows, so that beyond the codes only a slice is ever copied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -128,20 +128,19 @@ class DeclaredColumns:
         return codes
 
 
-def declared_columns(schema: Schema, frame: Any) -> DeclaredColumns:
+def declared_columns(
+    schema: Schema, frame: Any, needed: Collection[str] | None = None
+) -> DeclaredColumns:
     """Find the declared columns in a frame by name, or in an array by position.
 
-    Columns that are not declared are never read. Raises on a missing column, a repeated name,
-    or a type that no cell could satisfy; never on a cell.
+    A frame must have the `needed` ones, by default all; others are never read. Raises on a
+    missing column, a repeated name, or a type that no cell could satisfy; never on a cell.
     """
     columns = tuple(schema.columns.values())
     if hasattr(frame, "todense"):
         raise TypeError("Expected a dense frame or array, got a sparse matrix; call .toarray().")
-    try:
-        native = nw.from_native(frame, eager_only=True, pass_through=True)
-    except DuplicateError as error:
-        raise ValueError(f"Expected each column name once in the frame. {error}") from None
-    if not isinstance(native, nw.DataFrame):
+    native = as_frame(frame)
+    if native is None:
         array = _as_array(frame, len(columns))
         return DeclaredColumns(
             columns,
@@ -149,15 +148,25 @@ def declared_columns(schema: Schema, frame: Any) -> DeclaredColumns:
             lambda position, start, stop: array[start:stop, position],
             matrix=array if array.dtype == np.float64 else None,
         )
-    _check_names(schema, native.columns)
-    by_position = [native.get_column(name) for name in schema.names]
-    for name, series in zip(schema.names, by_position, strict=True):
-        _check_type(name, schema.columns[name], series.dtype)
+    needed = schema.names if needed is None else needed
+    _check_names(needed, native.columns)
+    by_position = {at: native.get_column(n) for at, n in enumerate(schema.names) if n in needed}
+    for position, series in by_position.items():
+        _check_type(schema.names[position], columns[position], series.dtype)
     return DeclaredColumns(
         columns,
         len(native),
         lambda position, start, stop: _cells(by_position[position][start:stop]),
     )
+
+
+def as_frame(data: Any) -> nw.DataFrame[Any] | None:
+    """Return a data frame of any library through narwhals, and None for anything else."""
+    try:
+        native = nw.from_native(data, eager_only=True, pass_through=True)
+    except DuplicateError as error:
+        raise ValueError(f"Expected each column name once in the frame. {error}") from None
+    return native if isinstance(native, nw.DataFrame) else None
 
 
 def encode_labels(schema: Schema, labels: Any) -> Codes:
@@ -203,11 +212,10 @@ def _as_array(frame: Any, n_columns: int) -> NDArray[Any]:
     return array
 
 
-def _check_names(schema: Schema, names: list[Any]) -> None:
-    if missing := [name for name in schema.names if name not in names]:
+def _check_names(needed: Collection[str], names: list[Any]) -> None:
+    if missing := [name for name in needed if name not in names]:
         raise ValueError(
-            f"Expected the declared columns {', '.join(schema.names)}; "
-            f"missing are {', '.join(missing)}."
+            f"Expected the declared columns {', '.join(needed)}; missing are {', '.join(missing)}."
         )
 
 

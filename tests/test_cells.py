@@ -13,7 +13,9 @@ import pytest
 from encoding import (
     COLUMNS,
     MISSING_CODES,
+    NUMBER,
     NUMBER_OR_MISSING,
+    WORD_OR_ANY,
     encode,
     in_array,
     in_pandas,
@@ -283,3 +285,65 @@ def test_every_bin_of_every_size_is_found(n_edges, spread):
     column = Numeric(edges=spread(np.arange(n_edges, dtype=float)))
     values = np.concatenate([[-1.0], spread(np.arange(n_edges) + 0.5)])
     assert encode(column, values.reshape(-1, 1)) == list(range(n_edges + 1))
+
+
+# What reviewers found -------------------------------------------------------------------------
+
+
+def test_small_integers_far_apart_do_not_wrap_around():
+    column = Categorical([-100, 45, 100, 27, 28], other=True)
+    for kind in (np.int8, np.int16, np.int64):
+        assert encode(column, np.array([[100], [45], [-100]], dtype=kind)) == [2, 1, 0]
+        assert encode(column, pd.DataFrame({"x": np.array([100, 45, -100], dtype=kind)})) == [
+            2,
+            1,
+            0,
+        ]
+    wide = Categorical([2**64 - 1, 2**64 - 3], other=True)
+    assert encode(wide, np.array([[2**64 - 1], [2**64 - 2]], dtype=np.uint64)) == [0, 2]
+
+
+@pytest.mark.parametrize("cell", [b"b", bytearray(b"b"), 1.5, Decimal("1.5"), [1]])
+@pytest.mark.parametrize("column", [WORD_OR_ANY, NUMBER_OR_MISSING, Boolean(missing=True)])
+def test_a_strange_cell_after_many_texts_changes_no_other(column, cell):
+    texts = ["a", "1", "yes"] * 100
+    before = encode(column, in_pandas(texts))
+    after = encode(column, in_pandas([*texts[:250], cell, *texts[251:]]))
+    assert [at for at in range(300) if before[at] != after[at]] in ([], [250])
+
+
+def test_a_tuple_of_rows_is_read_like_a_list():
+    column = Categorical(["True", "5"], other=True)
+    assert encode(column, ((True,), (5,))) == [0, 1] == encode(column, [[True], [5]])
+    assert encode(NUMBER, ((True,), ("x",))) == encode(NUMBER, [[True], ["x"]])
+    assert encode(WORD_OR_ANY, [[[1, 2]], [[3, 4]]]) == [3, 3]  # cells that are lists
+
+
+UNSPEAKABLE = {
+    "dotless i": ["ınf", "infınity"],
+    "far dates": pa.array([2**30, 0], pa.int32()).cast(pa.date32()),
+    "not UTF-8": pa.Array.from_buffers(
+        pa.string(), 2, [None, pa.py_buffer(np.array([0, 1, 2], np.int32)), pa.py_buffer(b"\xffa")]
+    ),
+    "complex": [np.complex128(1 + 2j), 1j],
+    "beyond doubles": np.array([np.longdouble("1e4000"), 1]),
+}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", UNSPEAKABLE)
+@pytest.mark.parametrize("column", [WORD_OR_ANY, NUMBER_OR_MISSING])
+def test_no_cell_raises_or_warns(column, name):
+    cells = UNSPEAKABLE[name]
+    if name == "far dates" and column.kind == "numeric":
+        return  # refused by their type
+    if isinstance(cells, pa.Array):
+        frame = pa.table({"x": cells})
+    else:
+        frame = cells.reshape(-1, 1) if isinstance(cells, np.ndarray) else in_pandas(cells)
+    assert len(encode(column, frame)) == 2
+
+
+def test_masked_arrays_are_refused():
+    with pytest.raises(TypeError, match=r"call .filled"):
+        encode(NUMBER, np.ma.masked_array([[1.0]], mask=[[True]]))

@@ -262,6 +262,10 @@ class TestWarnings:
         assert seeded.privacy_.seeded
         assert '"seeded": true' in seeded.model_.to_json()
 
+    @pytest.mark.parametrize("seed", [np.random.RandomState(1), np.random.default_rng(1)])
+    def test_a_generator_is_a_seed(self, seed):
+        assert fitted(random_state=seed).privacy_.seeded
+
     def test_a_declared_and_unseeded_fit_is_silent_and_holds(self):
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from smoothboost import Schema, files
 from smoothboost.table import Table
@@ -49,3 +50,10 @@ def test_csv_may_have_a_byte_order_mark_and_line_breaks_in_cells(folder):
     Path("odd.csv").write_bytes(b"\xef\xbb\xbfage,job\r\n" + rows.encode())
     table = files.read_table(Path("odd.csv"), ["age", "job"])
     assert table.to_pydict() == {"age": ["1", "2"] * 3_000, "job": [cell, "c"] * 3_000}
+
+
+def test_a_file_without_a_header_does_not_have_its_row_quoted(folder):
+    Path("bare.csv").write_text("39,HIV+,HIV+,no\n40,none,none,no\n")
+    with pytest.raises(ValueError, match=r"got 1 name\(s\) more than once") as error:
+        files.read_table(Path("bare.csv"), ["age"])
+    assert "HIV" not in str(error.value)

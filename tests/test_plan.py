@@ -36,6 +36,19 @@ class TestBudget:
         assert planned.mechanism == "exponential"
         assert 0.4999 <= total_epsilon(planned.spends, delta) <= 0.5
 
+    def test_permute_and_flip_is_never_accounted_as_bounded_range(self):
+        flip = plan(delta=1e-5, n_rounds=49, mechanism="permute_and_flip")
+        assert not any(spend.bounded_range for spend in flip.spends)
+        assert all(spend.bounded_range for spend in plan(delta=1e-5, n_rounds=49).spends)
+
+    @pytest.mark.parametrize("delta", [0.0, 5e-324, 1e-300, 1e-5, 1 - 1e-16])
+    @pytest.mark.parametrize("epsilon", [Fraction(1, 10**300), Fraction(1), Fraction(10**300)])
+    @pytest.mark.parametrize("calibration", ["tight", "paper"])
+    def test_absurd_budgets_can_be_planned(self, epsilon, delta, calibration):
+        planned = plan(epsilon, delta=delta, n_rounds=5, calibration=calibration)
+        assert 0 <= planned.spent <= float(epsilon) * (1 + 1e-12)
+        assert planned.rate > 0
+
     def test_delta_buys_less_noise(self):
         assert plan(delta=1e-5, n_rounds=49).noise < plan(n_rounds=49).noise / 2
 
@@ -94,6 +107,9 @@ class TestPaper:
     def test_it_spends_no_more_than_it_claims(self, delta):
         planned = plan(calibration="paper", delta=delta, n_rounds=99)
         assert planned.spent <= 0.51
+
+    def test_flooring_never_breaks_its_claim(self):
+        assert plan(calibration="paper", n_rows=2**32 - 1, n_rounds=25).spent <= 1.0
 
     def test_the_tight_constants_halve_the_noise(self):
         options = {"n_rounds": 99, "learning_rate": Fraction(4, 10)}

@@ -20,7 +20,8 @@ from smoothboost import _kernels
 from smoothboost.schema import Boolean, Column, Label, Numeric, text_of
 
 _NUMERAL = re.compile(
-    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
+    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)",
+    re.IGNORECASE | re.ASCII,
 )
 _TRUE = ("true", "t", "yes", "y", "1")
 _FALSE = ("false", "f", "no", "n", "0")
@@ -112,7 +113,8 @@ def _spellings(value: Any) -> tuple[str, ...]:
 def read_numbers(cells: Any) -> NDArray[np.float64]:
     """Read cells as float64, NaN where there is no number."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
-        return cells.astype(np.float64, copy=False)
+        with np.errstate(all="ignore"):  # a wider float beyond the doubles is infinite
+            return cells.astype(np.float64, copy=False)
     if isinstance(cells, pa.Array) and (
         pa.types.is_integer(cells.type)
         or pa.types.is_floating(cells.type)
@@ -128,10 +130,11 @@ def _number_of(value: Any) -> float:
     if isinstance(value, str):
         text = value.strip()
         return float(text) if _NUMERAL.fullmatch(text) else np.nan
-    if isinstance(value, bytes):
+    if isinstance(value, bytes | bytearray | complex | np.complexfloating):
         return np.nan
     try:
-        return float(value)
+        with np.errstate(all="ignore"):
+            return float(value)
     except OverflowError:  # an integer beyond the floats
         return np.inf if value > 0 else -np.inf
     except Exception:  # not a number
@@ -147,18 +150,28 @@ def _by_distinct(cells: Any, read: Any, dtype: Any) -> NDArray[Any]:
         low, high = int(cells.min()), int(cells.max())
         if high - low < 1024:
             values = [read(value) for value in range(low, high + 1)]
-            return np.asarray(np.array(values, dtype=dtype)[cells - low])
+            # In 64 bits, since the difference of two 8-bit numbers may take nine.
+            wide = np.int64 if high < 2**63 else np.uint64
+            return np.asarray(np.array(values, dtype=dtype)[cells.astype(wide) - wide(low)])
     if isinstance(cells, np.ndarray):
         cells = _arrow(cells)
     if isinstance(cells, pa.Array):
         encoded = cells if pa.types.is_dictionary(cells.type) else _dictionary(cells)
         if encoded is not None:
-            values = [read(value) for value in encoded.dictionary.to_pylist()]
+            values = [read(_value(scalar)) for scalar in encoded.dictionary]
             table = np.array([*values, read(None)], dtype=dtype)
             places = pc.fill_null(encoded.indices.cast(pa.int64()), len(values))
             return np.asarray(table[places.to_numpy(zero_copy_only=False)])
-        cells = cells.to_pylist()
+        cells = [_value(scalar) for scalar in cells]
     return np.array([read(value) for value in cells], dtype=dtype)
+
+
+def _value(scalar: Any) -> Any:
+    """Return an Arrow scalar's value, or an object like no other if Python has none for it."""
+    try:
+        return scalar.as_py()
+    except Exception:  # text that is not UTF-8, a date beyond Python's
+        return object()
 
 
 def _arrow(cells: NDArray[Any]) -> Any:

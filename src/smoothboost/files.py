@@ -105,8 +105,12 @@ def _parquet_names(path: Path) -> list[str]:
 def _check_names(path: Path, names: list[str], wanted: Sequence[str] | None) -> None:
     if not names:
         raise ValueError(f"Expected column names in the first line of {path}, got none.")
-    if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"Expected each column of {path} once, got {', '.join(repeated)} twice.")
+    # Undeclared names are not shown: without a header, they are somebody's row.
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        declared = [name for name in repeated if name in (wanted or ())]
+        which = ", ".join(declared) if declared else f"{len(repeated)} name(s)"
+        raise ValueError(f"Expected each column of {path} once, got {which} more than once.")
     if missing := [name for name in wanted or () if name not in names]:
         raise ValueError(
             f"Expected the declared columns and the target in {path}; "

@@ -123,7 +123,8 @@ class Plan:
         """The epsilon that our accounting proves for one replaced row, at the row's delta."""
         if self.mechanism is None:
             return None
-        return total_epsilon(self.spends, self.budget.per_row[1])
+        epsilon, delta = self.budget.per_row
+        return total_epsilon(self.spends, delta if _is_ordinary(epsilon, delta) else 0.0)
 
     @property
     def exponent(self) -> float:
@@ -225,7 +226,8 @@ def _calibrate(
         return planned(None, Fraction(1))
     if calibration == "paper":
         name = "exponential" if mechanism == "auto" else mechanism
-        return planned(name, _paper_rate(budget, measure))
+        # The paper does not know of flooring, which counts above 2**31 rows.
+        return planned(name, min(_paper_rate(budget, measure), _tight_rate(budget, ranges, name)))
     if mechanism != "auto":
         return planned(mechanism, _tight_rate(budget, ranges, mechanism))
     # Only the exponential mechanism's rate grows with delta. At equal rates permute-and-flip errs
@@ -245,7 +247,7 @@ def _tight_rate(budget: Budget, ranges: Sequence[int], mechanism: str) -> Fracti
     """
     epsilon, delta = budget.per_row
     pure = epsilon / sum(ranges)
-    if delta <= 0:
+    if not _is_ordinary(epsilon, delta):
         return pure
     widest = max(ranges)
     shares = Counter(width / widest for width in ranges)
@@ -259,6 +261,11 @@ def _tight_rate(budget: Budget, ranges: Sequence[int], mechanism: str) -> Fracti
     return max(pure, Fraction(level) / widest)
 
 
+def _is_ordinary(epsilon: Fraction, delta: float) -> bool:
+    """Whether delta can buy anything, in numbers that floats hold; else budgets are added."""
+    return delta >= 1e-100 and Fraction(1, 10**6) <= epsilon <= 1000
+
+
 def _paper_rate(budget: Budget, measure: Measure) -> Fraction:
     """Return the paper's eta = epsilon_b * kappa * n / 4, per unit of score.
 
@@ -266,7 +273,7 @@ def _paper_rate(budget: Budget, measure: Measure) -> Fraction:
     for delta > 0.
     """
     epsilon, delta = budget.per_row
-    if delta <= 0:
+    if not _is_ordinary(epsilon, delta):
         per_round = epsilon / measure.n_rounds
     else:
         per_round = Fraction(

@@ -179,7 +179,8 @@ def encode_labels(schema: Schema, labels: Any) -> Codes:
     if isinstance(native, nw.Series):
         cells = _cells(native)
     else:
-        cells = objects(labels) if isinstance(labels, list | tuple) else np.asarray(labels)
+        listed = isinstance(labels, list | tuple | range)
+        cells = objects(labels) if listed else np.asarray(labels)
         if cells.ndim != 1:
             raise ValueError(f"Expected labels in one dimension, got shape {cells.shape}.")
     positions = codes_of_values(
@@ -195,8 +196,9 @@ def encode_labels(schema: Schema, labels: Any) -> Codes:
 
 
 def _as_array(frame: Any, n_columns: int) -> NDArray[Any]:
-    # A list's cells keep their types; NumPy would turn numbers beside a text into texts.
-    array = np.array(frame, dtype=object) if isinstance(frame, list) else np.asarray(frame)
+    if isinstance(frame, np.ma.MaskedArray):
+        raise TypeError("Expected a plain array, got a masked one; call .filled(np.nan).")
+    array = _listed_array(frame) if isinstance(frame, list | tuple) else np.asarray(frame)
     if array.ndim != 2:
         raise ValueError(
             f"Expected a frame or a 2D array, got {type(frame).__name__} with {array.ndim} "
@@ -209,6 +211,22 @@ def _as_array(frame: Any, n_columns: int) -> NDArray[Any]:
         )
     if array.dtype.kind not in "biufOUS":
         raise ValueError(f"Expected an array of numbers or text, got dtype {array.dtype}.")
+    return array
+
+
+def _listed_array(rows: list[Any] | tuple[Any, ...]) -> NDArray[np.object_]:
+    """Put listed rows into an array cell by cell, so that each keeps its type.
+
+    NumPy would turn numbers beside a text into texts.
+    """
+    if not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
+        return objects(rows)
+    widths = {len(row) for row in rows}
+    if len(widths) > 1:
+        raise ValueError("Expected rows of equal length, got a list of unequal ones.")
+    array = np.empty((len(rows), *widths), dtype=object)
+    for at, row in enumerate(rows):
+        array[at] = objects(row)
     return array
 
 
@@ -230,7 +248,9 @@ def _check_type(name: str, column: Column, dtype: Any) -> None:
 
 def _cells(series: nw.Series[Any]) -> Any:
     """Return a series as NumPy numbers, an Arrow array, or objects where types may be mixed."""
-    if series.dtype in (nw.Object, nw.Int128, nw.UInt128):
+    native_type = getattr(series.to_native(), "dtype", None)
+    # A pandas column of objects is called text if it begins so.
+    if native_type == np.dtype(object) or series.dtype in (nw.Object, nw.Int128, nw.UInt128):
         return objects(series.to_list())
     if isinstance(series.dtype, nw.Categorical) and not _has_text_categories(series):
         return objects(series.to_list())

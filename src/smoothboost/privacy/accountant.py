@@ -122,6 +122,8 @@ def total_epsilon(spends: Sequence[Spend], delta: float) -> float:
     >>> total_epsilon([Spend(0.25, count=2)], 0.0)
     0.5
     """
+    if delta <= 0:
+        return pure_epsilon(spends)
     return min(accountant(spends, delta) for accountant in ACCOUNTANTS.values())
 
 

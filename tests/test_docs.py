@@ -11,9 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import smoothboost
 from smoothboost import SeededNoiseWarning, datasets
+from smoothboost.cli import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -91,3 +93,15 @@ def test_there_are_docstring_examples():
     finder = doctest.DocTestFinder(exclude_empty=True)
     found = [test for name in MODULES for test in finder.find(importlib.import_module(name))]
     assert sum(len(test.examples) for test in found) > 0
+
+
+def test_the_picture_of_a_model_is_what_its_command_prints():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    command, *picture = text.split("<!-- votes -->")[1].strip().splitlines()[1:-1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeededNoiseWarning)
+        printed = CliRunner().invoke(app, command.removeprefix("$ smoothboost ").split()).stdout
+    lines = [line.rstrip() for line in printed.splitlines()]
+    shown = [line for line in picture if line]
+    at = lines.index(shown[0])
+    assert lines[at : at + len(shown)] == shown

@@ -29,6 +29,13 @@ def count_codes(
     first: int,
     last: int,
 ) -> None: ...
+def fill_words(
+    codes: NDArray[np.uint8],
+    places: NDArray[np.int64],
+    words: NDArray[np.uint32],
+    first: int,
+    last: int,
+) -> None: ...
 def index_column(
     codes: NDArray[np.uint8],
     labels: NDArray[np.uint8],

@@ -8,7 +8,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 
 cdef enum:
-    BLOCK = 8192
+    BLOCK = 4096
 
 
 cdef struct Grid:
@@ -130,7 +130,7 @@ def count_codes(
     Py_ssize_t first,
     Py_ssize_t last,
 ):
-    """Add one to counts[offset of column + code, label, slot] for the cells of some columns."""
+    """Add one to counts[label, slot, offset of column + code] for the cells of some columns."""
     cdef Py_ssize_t column
     with nogil:
         for column in range(first, last):
@@ -147,7 +147,7 @@ cdef void _count_column(
 ) noexcept nogil:
     cdef Py_ssize_t row, code, label
     cdef Py_ssize_t n_rows = codes.shape[1]
-    cdef Py_ssize_t n_classes = counts.shape[1]
+    cdef Py_ssize_t n_classes = counts.shape[0]
     cdef Py_ssize_t first = offsets[column]
     cdef Py_ssize_t n_codes = offsets[column + 1] - first
     # Two tables in turn, so that equal neighbours do not wait for each other's store.
@@ -160,10 +160,37 @@ cdef void _count_column(
         even[codes[column, n_rows - 1] * n_classes + labels[n_rows - 1]] += 1
     for code in range(n_codes):
         for label in range(n_classes):
-            counts[first + code, label, slot] += (
+            counts[label, slot, first + code] += (
                 even[code * n_classes + label] + odd[code * n_classes + label]
             )
     free(even)
+
+
+def fill_words(
+    const uint8_t[:, ::1] codes,
+    const int64_t[:, ::1] places,
+    uint32_t[:, ::1] words,
+    Py_ssize_t first,
+    Py_ssize_t last,
+):
+    """Add the codes of columns, times a factor, to words, in some blocks of rows.
+
+    Each of `places` is a column, the word it goes to, and a factor.
+    """
+    cdef Py_ssize_t block, begin, size, at, i
+    cdef const uint8_t* code
+    cdef uint32_t* word
+    cdef uint32_t factor
+    with nogil:
+        for block in range(first, last):
+            begin = block * BLOCK
+            size = min(codes.shape[1] - begin, <Py_ssize_t> BLOCK)
+            for at in range(places.shape[0]):
+                code = &codes[places[at, 0], begin]
+                word = &words[places[at, 1], begin]
+                factor = <uint32_t> places[at, 2]
+                for i in range(size):
+                    word[i] += code[i] * factor
 
 
 def index_column(
@@ -175,7 +202,7 @@ def index_column(
     Py_ssize_t first,
     Py_ssize_t last,
 ):
-    """Sort some blocks of 8,192 rows by (label, code), stably.
+    """Sort some blocks of 4,096 rows by (label, code), stably.
 
     `order` gets row numbers within their block; starts[block, label * n_codes + code] gets
     where that group begins in the block, and the last entry the block's length.
@@ -436,8 +463,16 @@ cdef void _add_digit(
 ) noexcept nogil:
     cdef Py_ssize_t value = 0
     cdef Py_ssize_t code, low
+    cdef uint32_t total
     while value < n_values:
-        for code in range(n_codes):
-            for low in range(divisor):
-                moved[code] += counts[value + low]
-            value += divisor
+        if divisor == 1:  # a loop that compilers do several steps of at a time
+            for code in range(n_codes):
+                moved[code] += counts[value + code]
+            value += n_codes
+        else:
+            for code in range(n_codes):
+                total = 0
+                for low in range(divisor):
+                    total += counts[value + low]
+                moved[code] += total
+                value += divisor

@@ -20,8 +20,7 @@ from smoothboost import _kernels
 from smoothboost.rules import Literal, LiteralRule
 from smoothboost.table import Table
 
-_BLOCK = 8192  # rows whose codes fit the first cache, and whose numbers fit 16 bits
-_SLICE = 65536  # rows packed at a time: few calls, and what they allocate stays in the cache
+_BLOCK = 4096  # rows whose codes fit the first cache, and whose numbers fit 16 bits
 _MANY_ROWS = 100_000  # from here on, packing columns saves more than unpacking their counts costs
 _MANY_OF = 16  # with this share of the rows to move, looking at all of them is the faster way
 
@@ -86,7 +85,7 @@ class LocalEngine:
         self._column_starts = np.cumsum([0, *sizes], dtype=np.int64)
         self._offsets = [0] * self._n_classes
         self._levels = np.zeros(table.n_rows, dtype=np.int16)
-        shape = (self._column_starts[-1], self._n_classes, 2 * n_rounds + 1)
+        shape = (self._n_classes, 2 * n_rounds + 1, self._column_starts[-1])
         self._counts = np.zeros(shape, dtype=np.int64)
         self._spread(
             len(sizes),
@@ -101,9 +100,9 @@ class LocalEngine:
         )
         limit = 256 if table.n_rows >= _MANY_ROWS else 1
         self._digits, self._pack_starts, places = _pack(self._column_starts, limit)
-        self._words = np.zeros((places[-1][1] + 1, table.n_rows), dtype=np.uint32)
-        fill = partial(_fill_words, self._words, self._codes, places)
-        self._spread(-(-table.n_rows // _SLICE), fill)
+        self._words = np.zeros((places[-1, 1] + 1, table.n_rows), dtype=np.uint32)
+        fill = partial(_kernels.fill_words, self._codes, places, self._words)
+        self._spread(-(-table.n_rows // _BLOCK), fill)
         self._indexes: dict[int, tuple[NDArray[np.uint16], NDArray[np.int32]]] = {}
 
     @property
@@ -113,11 +112,11 @@ class LocalEngine:
 
     def level_counts(self) -> NDArray[np.int64]:
         """Return how many rows stand at each (class, level)."""
-        return np.stack([self._column_counts(0, label).sum(axis=0) for label in self._classes])
+        return np.stack([self._column_counts(0, label).sum(axis=1) for label in self._classes])
 
     def code_sums(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the weight at each (code, class), columns one after the other."""
-        sums = [self._counts[:, c, self._slots(c)] @ weights[c] for c in self._classes]
+        sums = [weights[c] @ self._counts[c, self._slots(c)] for c in self._classes]
         return np.stack(sums, axis=1)
 
     def add_votes(self, rule: LiteralRule) -> None:
@@ -169,14 +168,14 @@ class LocalEngine:
         n_moved = n_keys = 0
         for label, rises_inside in ((if_true, True), (if_false, False)):
             here = self._column_counts(literal.column, label)
-            inside = int(here[literal.start : literal.stop].sum())
+            inside = int(here[:, literal.start : literal.stop].sum())
             outside = int(here.sum()) - inside
             rising, falling = (inside, outside) if rises_inside else (outside, inside)
             few_rise = rising <= falling
             step = 1 if few_rise else -1
             n_moved += min(rising, falling)
             # One key for each level that some row of the class may have.
-            present = np.flatnonzero(here.any(axis=0))
+            present = np.flatnonzero(here.any(axis=1))
             lowest, highest = int(present.min(initial=0)), int(present.max(initial=0))
             key_of_zero = n_keys - lowest + self._offsets[label]  # levels lack the offset
             movers.append((label, few_rise == rises_inside, step, key_of_zero))
@@ -187,9 +186,9 @@ class LocalEngine:
         way = self._by_scan if n_moved * _MANY_OF >= self.n_rows else self._by_index
         moved = self._count_moved(way(literal, np.array(movers, dtype=np.int64)), n_keys)
         for label, step, first, size in carries:
-            leaving, moved = moved[:size].T, moved[size:]
-            self._counts[:, label, first : first + size] -= leaving
-            self._counts[:, label, first + step : first + step + size] += leaving
+            leaving, moved = moved[:size], moved[size:]
+            self._counts[label, first : first + size] -= leaving
+            self._counts[label, first + step : first + step + size] += leaving
 
     def _by_scan(self, literal: Literal, movers: NDArray[np.int64]) -> partial[None]:
         """Find the rows that move by looking at all of them."""
@@ -229,9 +228,9 @@ class LocalEngine:
         return reduce(np.add, shares)
 
     def _column_counts(self, column: int, label: int) -> NDArray[np.int64]:
-        """Return how many rows of a class stand at each (code, level)."""
+        """Return how many rows of a class stand at each (level, code)."""
         first, last = self._column_starts[column : column + 2]
-        return self._counts[first:last, label, self._slots(label)]
+        return self._counts[label, self._slots(label), first:last]
 
     def _n_codes(self, column: int) -> int:
         return int(self._column_starts[column + 1] - self._column_starts[column])
@@ -253,11 +252,11 @@ class LocalEngine:
 
 def _pack(
     column_starts: NDArray[np.int64], limit: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], list[tuple[int, int, np.uint32]]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Put narrow columns together in one byte, as digits, while there are at most `limit` values.
 
     Moving a row then touches one counter per byte instead of one per column. Returns the
-    `digits` and `pack_starts` of `_kernels.move_rows`, and the `places` of `_fill_words`.
+    `digits` and `pack_starts` of `_kernels.move_rows`, and the `places` of `fill_words`.
     """
     sizes = np.diff(column_starts).tolist()
     packs: list[list[int]] = []
@@ -276,21 +275,7 @@ def _pack(
         for column in columns:
             digits.append((divisor, sizes[column], column_starts[column]))
             # A divisor of 256 has only columns of one code, 0, above it.
-            places.append((column, at // 4, np.uint32(divisor % 256 << 8 * (at % 4))))
+            places.append((column, at // 4, divisor % 256 << 8 * (at % 4)))
             divisor *= sizes[column]
     pack_starts = np.cumsum([0, *map(len, packs)], dtype=np.int64)
-    return np.array(digits, dtype=np.int64), pack_starts, places
-
-
-def _fill_words(
-    words: NDArray[np.uint32],
-    codes: NDArray[np.uint8],
-    places: list[tuple[int, int, np.uint32]],
-    first: int,
-    last: int,
-) -> None:
-    """Add each column's codes, times a factor, to a word, for some slices of the rows."""
-    for part in range(first, last):
-        rows = slice(part * _SLICE, (part + 1) * _SLICE)
-        for column, word, factor in places:
-            words[word, rows] += codes[column, rows] * factor
+    return np.array(digits, dtype=np.int64), pack_starts, np.array(places, dtype=np.int64)

@@ -9,6 +9,7 @@ from libc.stdlib cimport calloc, free, malloc
 
 cdef enum:
     BLOCK = 4096
+    STRETCH = 256  # also a literal below, as steps of a range have to be
 
 
 cdef struct Grid:
@@ -25,29 +26,48 @@ cdef struct Grid:
 cdef void _encode(
     Grid grid, const char* values, Py_ssize_t stride, Py_ssize_t size, uint8_t* codes
 ) noexcept nogil:
+    cdef Py_ssize_t begin
+    for begin in range(0, size, 256):
+        _encode_stretch(
+            grid,
+            values + begin * stride,
+            stride,
+            min(size - begin, <Py_ssize_t> STRETCH),
+            codes + begin,
+        )
+
+
+cdef void _encode_stretch(
+    Grid grid, const char* values, Py_ssize_t stride, Py_ssize_t size, uint8_t* codes
+) noexcept nogil:
+    # Three simple loops, so that compilers do several steps of each at a time, without branches.
+    cdef double value[STRETCH]
+    cdef int32_t cell[STRETCH]
     cdef Py_ssize_t i
-    cdef double value, place
-    cdef int code, left, half
+    cdef double place
     cdef double last = grid.n_cells - 1
+    cdef int code, left, half
+    for i in range(size):
+        value[i] = (<const double*> (values + i * stride))[0]
     if grid.n_cells:
         for i in range(size):
-            value = (<const double*> (values + i * stride))[0]
-            place = (value - grid.origin) * grid.scale
-            place = place if place > 0 else 0  # also for NaN
+            place = (value[i] - grid.origin) * grid.scale
+            place = place if place > 0.0 else 0.0  # also for NaN
             place = place if place < last else last
-            code = grid.below[<int> place]
-            code += grid.cuts[code] < value
-            codes[i] = <uint8_t> (code if value == value else grid.missing_code)
+            cell[i] = <int32_t> place
+        for i in range(size):
+            code = grid.below[cell[i]]
+            code += grid.cuts[code] < value[i]
+            codes[i] = <uint8_t> (code if value[i] == value[i] else grid.missing_code)
     else:
         for i in range(size):
-            value = (<const double*> (values + i * stride))[0]
             code = 0
             left = grid.n_cuts
-            while left > 0:  # a binary search without branches
+            while left > 0:  # a binary search
                 half = (left + 1) >> 1
-                code += half * (grid.cuts[code + half - 1] < value)
+                code += half * (grid.cuts[code + half - 1] < value[i])
                 left -= half
-            codes[i] = <uint8_t> (code if value == value else grid.missing_code)
+            codes[i] = <uint8_t> (code if value[i] == value[i] else grid.missing_code)
 
 
 cdef Grid _grid(
@@ -115,7 +135,7 @@ def encode_matrix(
                     cut[column],
                     <const char*> &values[begin, positions[column]],
                     values.strides[0],
-                    min(last - begin, <Py_ssize_t> 256),
+                    min(last - begin, <Py_ssize_t> STRETCH),
                     &codes[column, begin],
                 )
     free(cut)

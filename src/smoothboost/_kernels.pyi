@@ -56,8 +56,7 @@ def move_groups(
     digits: NDArray[np.int64],
     pack_starts: NDArray[np.int64],
     moved: NDArray[np.uint32],
-    first: int,
-    last: int,
+    next_block: NDArray[np.int64],
 ) -> None: ...
 def move_rows(
     codes: NDArray[np.uint8],
@@ -70,6 +69,5 @@ def move_rows(
     digits: NDArray[np.int64],
     pack_starts: NDArray[np.int64],
     moved: NDArray[np.uint32],
-    first: int,
-    last: int,
+    next_block: NDArray[np.int64],
 ) -> None: ...

@@ -7,6 +7,10 @@ share it; the parts write to different places.
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 
+cdef extern from *:
+    int64_t __sync_fetch_and_add(int64_t* value, int64_t step) nogil
+
+
 cdef enum:
     BLOCK = 4096
     STRETCH = 256  # also a literal below, as steps of a range have to be
@@ -270,8 +274,7 @@ def move_groups(
     const int64_t[:, ::1] digits,
     const int64_t[::1] pack_starts,
     uint32_t[:, ::1] moved,
-    Py_ssize_t first,
-    Py_ssize_t last,
+    int64_t[::1] next_block,
 ):
     """Do as `move_rows`, but find the rows by an index: those of some groups (label, code).
 
@@ -280,9 +283,13 @@ def move_groups(
     """
     cdef uint16_t rows[BLOCK]
     cdef Py_ssize_t block, begin, group, i, size
+    cdef Py_ssize_t n_blocks = (levels.shape[0] + BLOCK - 1) // BLOCK
     cdef Tally tally = _tally(digits, pack_starts, moved)
     with nogil:
-        for block in range(first, last):
+        while True:
+            block = __sync_fetch_and_add(&next_block[0], 1)
+            if block >= n_blocks:
+                break
             begin = block * BLOCK
             size = 0
             for group in range(groups.shape[0]):
@@ -304,10 +311,12 @@ def move_rows(
     const int64_t[:, ::1] digits,
     const int64_t[::1] pack_starts,
     uint32_t[:, ::1] moved,
-    Py_ssize_t first,
-    Py_ssize_t last,
+    int64_t[::1] next_block,
 ):
-    """Shift the levels of the rows that move, in some blocks, and count them by key and code.
+    """Shift the levels of the rows that move, and count them by key and code.
+
+    Takes blocks of rows until `next_block`, which threads share, is past the last: a thread
+    that the system holds up leaves more of them to the others.
 
     Each of the two `movers` is a label, whether its rows with start <= code < start + width
     move or the others, how many levels they move, and a key for level 0: a row's key is that
@@ -321,9 +330,13 @@ def move_rows(
     cdef uint8_t moves[BLOCK]
     cdef uint16_t rows[BLOCK]
     cdef Py_ssize_t block, begin, i, size
+    cdef Py_ssize_t n_blocks = (levels.shape[0] + BLOCK - 1) // BLOCK
     cdef Tally tally = _tally(digits, pack_starts, moved)
     with nogil:
-        for block in range(first, last):
+        while True:
+            block = __sync_fetch_and_add(&next_block[0], 1)
+            if block >= n_blocks:
+                break
             begin = block * BLOCK
             _which_move(
                 &codes[begin], &labels[begin], min(codes.shape[0] - begin, <Py_ssize_t> BLOCK),

@@ -217,14 +217,15 @@ class LocalEngine:
     def _count_moved(self, move: partial[None], n_keys: int) -> NDArray[np.uint32]:
         """Move rows; return how many stood at each (key, code), columns one after the other."""
         shares: list[NDArray[np.uint32]] = []  # what each thread counts
+        next_block = np.zeros(1, dtype=np.int64)
 
         def work(first: int, last: int) -> None:
             moved = np.zeros((n_keys, self._column_starts[-1]), dtype=np.uint32)
             shares.append(moved)
             packs = (self._words, self._digits, self._pack_starts)
-            move(self._levels, *packs, moved, first, last)
+            move(self._levels, *packs, moved, next_block)
 
-        self._spread(-(-self.n_rows // _BLOCK), work)
+        self._spread(self._n_threads, work)
         return reduce(np.add, shares)
 
     def _column_counts(self, column: int, label: int) -> NDArray[np.int64]:

@@ -117,6 +117,11 @@ class TestInScikitLearn:
         assert by_name.model_ == by_position.model_
         assert (by_name.predict(numbers) == by_position.predict(numbers.to_numpy())).all()
 
+    def test_names_of_an_earlier_fit_are_forgotten(self):
+        model = fitted(epsilon=None, n_rounds=3)
+        assert model.feature_names_in_.tolist() == ["age", "colour", "member"]
+        assert not hasattr(model.fit(FRAME.to_numpy(), LABELS), "feature_names_in_")
+
     def test_columns_that_are_not_declared_are_ignored(self):
         with_target = FRAME.assign(answer=LABELS)
         assert fitted(with_target).model_ == fitted().model_

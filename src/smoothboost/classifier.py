@@ -297,6 +297,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             self.n_features_in_ = len(self.schema.columns)
             if _is_named(X):
                 self.feature_names_in_ = np.array(self.schema.names, dtype=object)
+            elif hasattr(self, "feature_names_in_"):  # of an earlier fit
+                del self.feature_names_in_
             if self.schema.drafted:
                 warnings.warn(
                     "The schema is a draft: its bounds, categories and classes were read from "

@@ -57,7 +57,7 @@ class CountEngine(Protocol):
 
 
 class LocalEngine:
-    """A table in memory, with threads over its columns.
+    """A table in memory; threads share its columns to count it, and its rows to move them.
 
     Levels are kept relative to a running offset per class: when most rows of a class rise, the
     offset rises and the others fall, so only the smaller part is touched. In `counts`, the slot

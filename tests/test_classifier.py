@@ -97,7 +97,7 @@ class TestInScikitLearn:
         assert scores.mean() > 0.7
         part = fitted(FRAME[:3000], LABELS[:3000])
         assert part.privacy_.n_rows == 3000
-        assert part.plan(3000).rate != part.plan(4000).rate
+        assert part.plan(3000).stages[0].rate != part.plan(4000).stages[0].rate
 
     def test_clones_keep_their_parameters(self):
         learner = SmoothBoostClassifier(schema=SCHEMA, learner=OneRule("one_hot"), epsilon=0.3)

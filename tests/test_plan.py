@@ -47,7 +47,7 @@ class TestBudget:
     def test_absurd_budgets_can_be_planned(self, epsilon, delta, calibration):
         planned = plan(epsilon, delta=delta, n_rounds=5, calibration=calibration)
         assert 0 <= planned.spent <= float(epsilon) * (1 + 1e-12)
-        assert planned.rate > 0
+        assert planned.stages[0].rate > 0
 
     def test_delta_buys_less_noise(self):
         assert plan(delta=1e-5, n_rounds=49).noise < plan(n_rounds=49).noise / 2
@@ -57,18 +57,25 @@ class TestBudget:
 
     def test_early_rounds_are_charged_less_in_proportion_to_their_range(self):
         planned = plan(n_rounds=25)
-        assert planned.ranges[0] < planned.ranges[1] < planned.ranges[-1]
+        assert (
+            planned.stages[0].ranges[0] < planned.stages[0].ranges[1] < planned.stages[0].ranges[-1]
+        )
         n, mass = 30_000, planned.measure.mass
-        assert planned.ranges[0] / planned.ranges[-1] == pytest.approx(mass / n, rel=1e-6)
+        assert planned.stages[0].ranges[0] / planned.stages[0].ranges[-1] == pytest.approx(
+            mass / n, rel=1e-6
+        )
 
     def test_later_rounds_cost_twice_the_cap_and_the_rounding(self):
         planned = plan(n_rounds=60)
         unit = 2**planned.measure.unit_bits
-        assert planned.ranges[-1] == 2 * unit + 30_000 - 1
+        assert planned.stages[0].ranges[-1] == 2 * unit + 30_000 - 1
 
     @pytest.mark.parametrize("people", [2, 3])
     def test_rows_per_person_divides_the_budget(self, people):
-        assert plan(rows_per_person=people, n_rounds=9).rate == plan(n_rounds=9).rate / people
+        assert (
+            plan(rows_per_person=people, n_rounds=9).stages[0].rate
+            == plan(n_rounds=9).stages[0].rate / people
+        )
         shared = plan(rows_per_person=people, delta=1e-5, n_rounds=49)
         assert shared.spent <= 1 / people
         row_delta = 1e-5 / sum(exp(k / people) for k in range(people))
@@ -77,8 +84,8 @@ class TestBudget:
     def test_class_weights_cost_only_part_of_the_early_discount(self):
         weighted = plan(weights=(Fraction(1), Fraction(3)), n_rounds=25)
         even = plan(n_rounds=25)
-        assert weighted.ranges[0] > even.ranges[0]
-        assert weighted.ranges[-1] == even.ranges[-1]
+        assert weighted.stages[0].ranges[0] > even.stages[0].ranges[0]
+        assert weighted.stages[0].ranges[-1] == even.stages[0].ranges[-1]
 
 
 class TestPaper:
@@ -91,7 +98,7 @@ class TestPaper:
         )
         eta = Fraction(1) * Fraction(35, 100) * 30_000 / (4 * 39)
         unit = planned.measure.mass * 2**planned.measure.unit_bits
-        assert planned.rate * unit == eta
+        assert planned.stages[0].rate * unit == eta
         assert planned.mechanism == "exponential"
 
     def test_advanced_composition_is_the_papers(self):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from smoothboost.engine import CountEngine
-from smoothboost.learners.one_rule import OneRuleCandidates
+from smoothboost.learners.choices import Candidates, Round
 from smoothboost.plan import Plan
 from smoothboost.privacy.mechanisms import Selection
 from smoothboost.privacy.randomness import BitSource
-from smoothboost.rules import LiteralRule
+from smoothboost.rules import Rule
 
 
 class Booster:
@@ -21,45 +21,55 @@ class Booster:
     ----------
     engine : CountEngine
         The table; its votes grow by one rule a round.
-    candidates : OneRuleCandidates
+    candidates : Candidates
         The rules that compete.
     plan : Plan
         Rounds, weights, and what each choice may spend.
     """
 
-    def __init__(self, engine: CountEngine, candidates: OneRuleCandidates, plan: Plan) -> None:
+    def __init__(self, engine: CountEngine, candidates: Candidates, plan: Plan) -> None:
         self._engine = engine
         self._candidates = candidates
         self._plan = plan
-        self.rules: tuple[LiteralRule, ...] = ()
+        self._round: Round | None = None
+        self.rules: tuple[Rule, ...] = ()
+        self.choices_left = plan.n_rounds * candidates.n_choices
 
-    @property
-    def choices_left(self) -> int:
-        """How many choices are still to be made."""
-        return self._plan.n_rounds - len(self.rules)
+    def propose(self, plan: Plan | None = None) -> Selection:
+        """Weigh the rows as they stand and score what competes: the next private choice.
 
-    def propose(self) -> Selection:
-        """Weigh the rows as they stand and score the candidates: the next private choice."""
-        weights = self._plan.measure.weights(self._engine.level_counts())
-        scores = self._candidates.scores(self._engine.code_sums(weights))
-        return self._plan.selection(scores, self._plan.rate)
+        An audit may ask what another plan with the same measure would propose here.
+        """
+        if self._round is None:
+            weights = self._plan.measure.weights(self._engine.level_counts())
+            self._round = self._candidates.start(self._engine, weights)
+        return (plan or self._plan).selection(self._round.kind, self._round.scores)
 
     def accept(self, index: int) -> None:
-        """Add the chosen rule and let it vote."""
-        rule = self._candidates[index]
-        self._engine.add_votes(rule)
-        self.rules += (rule,)
+        """Go on with the chosen option; a finished rule is added and votes."""
+        if self._round is None:
+            raise RuntimeError("Expected a proposal before its outcome.")
+        outcome = self._round.accept(self._engine, index)
+        self.choices_left -= 1
+        if isinstance(outcome, Rule):
+            self._round = None
+            self._engine.add_votes(outcome)
+            self.rules += (outcome,)
+        else:
+            self._round = outcome
 
     def fork(self) -> Booster:
         """Return a second booster in the same state."""
         twin = Booster(self._engine.fork(), self._candidates, self._plan)
+        twin._round = self._round
         twin.rules = self.rules
+        twin.choices_left = self.choices_left
         return twin
 
 
 def boost(
     booster: Booster, bits: BitSource, on_round: Callable[[int], None] | None = None
-) -> tuple[LiteralRule, ...]:
+) -> tuple[Rule, ...]:
     """Choose the plan's rounds of rules, each on the weights the earlier ones left.
 
     Parameters
@@ -74,7 +84,7 @@ def boost(
     Notes
     -----
     Guarantee: the rules are the only thing computed from the rows, and together they are
-    within the plan's budget (docs/privacy/one-rules.md).
+    within the plan's budget (docs/privacy/composition.md).
     """
     while booster.choices_left:
         booster.accept(booster.propose().sample(bits))

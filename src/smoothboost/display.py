@@ -110,7 +110,10 @@ def plan_table(plan: Plan) -> RichTable:
     budget, measure = plan.budget, plan.measure
     rows: list[tuple[str, str]] = [
         ("rows", f"{measure.n_rows:,} (public)"),
-        ("rules that compete", f"{plan.n_candidates:,}"),
+        *(
+            (f"{stage.choice.name}s that compete", f"{stage.choice.n_options:,}")
+            for stage in plan.stages
+        ),
         ("rounds", str(plan.n_rounds)),
         ("density", f"{float(measure.density):g} (no row weighs more than 1/{measure.mass:,})"),
         ("learning rate", f"{float(measure.learning_rate):g}"),

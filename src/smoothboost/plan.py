@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, log
-from typing import Literal, Protocol
+from typing import Literal
 
 from smoothboost import display
+from smoothboost.learners.choices import Candidates, Choice, Scores
 from smoothboost.measure import Measure
 from smoothboost.privacy.accountant import (
     Spend,
@@ -23,6 +24,7 @@ from smoothboost.privacy.accountant import (
     largest,
     total_epsilon,
 )
+from smoothboost.privacy.factored import select
 from smoothboost.privacy.mechanisms import MECHANISMS, Maximum, Selection
 
 AUTO_DENSITY = Fraction(35, 100)
@@ -34,18 +36,6 @@ TOO_NOISY = 0.25
 """Above this noise a rule of the usual advantage is no likelier than a useless one."""
 
 Auto = Literal["auto"]
-
-
-class Candidates(Protocol):
-    """What a plan needs to know of the rules that compete in a round."""
-
-    def __len__(self) -> int:
-        """Return how many rules compete."""
-        ...
-
-    def score_range(self, peak: Fraction, rounding: int) -> int:
-        """Return the length of the interval that holds all score changes, in units."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -64,6 +54,25 @@ class Budget:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """One kind of choice, with what it needs in each round and the rate it gets.
+
+    Parameters
+    ----------
+    choice : Choice
+        What the learner asks for.
+    ranges : tuple of int
+        The range of the scores in each round, in units.
+    rate : Fraction
+        Log odds per unit of score, the same in every round.
+    """
+
+    choice: Choice
+    ranges: tuple[int, ...]
+    rate: Fraction
+
+
+@dataclass(frozen=True)
 class Plan:
     """What will be spent on what.
 
@@ -77,21 +86,15 @@ class Plan:
         Whose constants the rate comes from.
     mechanism : str or None
         The name of the selection mechanism; None without privacy.
-    rate : Fraction
-        Log odds per unit of score, the same in every round.
-    ranges : tuple of int
-        The range of the scores in each round, in units.
-    n_candidates : int
-        How many rules compete in each round.
+    stages : tuple of Stage
+        The kinds of choices in a round, and their rates.
     """
 
     budget: Budget
     measure: Measure
     calibration: str
     mechanism: str | None
-    rate: Fraction
-    ranges: tuple[int, ...]
-    n_candidates: int
+    stages: tuple[Stage, ...]
 
     def __str__(self) -> str:
         return display.render(display.plan_table(self)).rstrip()
@@ -99,12 +102,17 @@ class Plan:
     @property
     def n_rounds(self) -> int:
         """The number of rounds."""
-        return len(self.ranges)
+        return self.measure.n_rounds
 
     @property
-    def selection(self) -> type[Selection]:
-        """The mechanism that chooses each rule."""
-        return Maximum if self.mechanism is None else MECHANISMS[self.mechanism]
+    def n_candidates(self) -> int:
+        """How many options the first choice of a round has."""
+        return self.stages[0].choice.n_options
+
+    def selection(self, kind: int, scores: Scores) -> Selection:
+        """Return one private choice: the scores, at the rate of their kind."""
+        mechanism = Maximum if self.mechanism is None else MECHANISMS[self.mechanism]
+        return select(mechanism, scores, self.stages[kind].rate)
 
     @property
     def spends(self) -> tuple[Spend, ...]:
@@ -112,11 +120,14 @@ class Plan:
 
         Notes
         -----
-        Guarantee: round t is (rate * range_t)-DP (docs/privacy/one-rules.md).
+        Guarantee: a choice of range R is (rate * R)-DP (docs/privacy/selection.md).
         """
         bounded = self.mechanism == "exponential"
-        counts = Counter(self.ranges)
-        return tuple(Spend(self.rate * width, bounded, counts[width]) for width in counts)
+        return tuple(
+            Spend(stage.rate * width, bounded, stage.choice.times * count)
+            for stage in self.stages
+            for width, count in Counter(stage.ranges).items()
+        )
 
     @cached_property
     def spent(self) -> float | None:
@@ -128,13 +139,15 @@ class Plan:
 
     @property
     def exponent(self) -> float:
-        """The paper's eta: log odds per unit of weighted accuracy."""
-        return float(self.rate * self.measure.mass * 2**self.measure.unit_bits)
+        """The paper's eta: log odds per unit of the first kind's score, a share of the weight."""
+        return float(self.stages[0].rate * (self.measure.mass << self.measure.unit_bits))
 
     @property
     def noise(self) -> float:
-        """How much weighted accuracy a choice may lose to noise: ln(candidates) / eta."""
-        return 0.0 if self.mechanism is None else log(self.n_candidates) / self.exponent
+        """How much score a choice of the first kind may lose to noise: ln(options) / eta."""
+        if self.mechanism is None:
+            return 0.0
+        return log(self.n_candidates) / self.exponent
 
 
 @lru_cache(maxsize=512)
@@ -214,51 +227,66 @@ def enough(plan: Plan, candidates: Candidates) -> tuple[int | None, float | None
 def _calibrate(
     budget: Budget, measure: Measure, candidates: Candidates, calibration: str, mechanism: str
 ) -> Plan:
-    ranges = tuple(
-        candidates.score_range(measure.peak(votes), measure.rounding)
-        for votes in range(measure.n_rounds)
-    )
+    choices = candidates.choices
+    ranges = [
+        tuple(choice.score_range(measure, votes) for votes in range(measure.n_rounds))
+        for choice in choices
+    ]
 
-    def planned(name: str | None, rate: Fraction) -> Plan:
-        return Plan(budget, measure, calibration, name, rate, ranges, len(candidates))
+    def planned(name: str | None, rates: Sequence[Fraction]) -> Plan:
+        stages = tuple(map(Stage, choices, ranges, rates))
+        return Plan(budget, measure, calibration, name, stages)
 
     if budget.epsilon is None:
-        return planned(None, Fraction(1))
+        return planned(None, [Fraction(1)] * len(choices))
+    rates = {
+        name: _tight_rates(budget, choices, ranges, name)
+        for name in (MECHANISMS if mechanism == "auto" else [mechanism])
+    }
     if calibration == "paper":
         name = "exponential" if mechanism == "auto" else mechanism
-        # The paper does not know of flooring, which counts above 2**31 rows.
-        return planned(name, min(_paper_rate(budget, measure), _tight_rate(budget, ranges, name)))
+        paper = _paper_rates(budget, measure, choices)
+        # The paper does not know of flooring, which counts above 2**31 rows, nor of other
+        # criteria than Gini's.
+        return planned(name, list(map(min, paper, rates[name])))
     if mechanism != "auto":
-        return planned(mechanism, _tight_rate(budget, ranges, mechanism))
+        return planned(mechanism, rates[mechanism])
     # Only the exponential mechanism's rate grows with delta. At equal rates permute-and-flip errs
-    # half as often where errors are rare, which is worth ln 2 beside ln(candidates).
-    rates = {name: _tight_rate(budget, ranges, name) for name in MECHANISMS}
-    head_start = 1 + log(2) / log(len(candidates))
+    # half as often where errors are rare, which is worth ln 2 beside ln(options).
+    head_start = 1 + log(2) / log(choices[0].n_options)
     best = "permute_and_flip"
-    if rates["exponential"] > rates[best] * Fraction(head_start):
+    if rates["exponential"][0] > rates[best][0] * Fraction(head_start):
         best = "exponential"
     return planned(best, rates[best])
 
 
-def _tight_rate(budget: Budget, ranges: Sequence[int], mechanism: str) -> Fraction:
-    """Return the largest rate, one for all rounds, whose total stays within the budget.
+def _tight_rates(
+    budget: Budget, choices: Sequence[Choice], ranges: Sequence[Sequence[int]], mechanism: str
+) -> list[Fraction]:
+    """Return the largest rates, the same for all rounds, whose total stays within the budget.
 
     One rate means the same noise in every round: each is charged in proportion to its range.
+    The kinds of choices divide a round by their shares.
     """
     epsilon, delta = budget.per_row
-    pure = epsilon / sum(ranges)
+    pure = [
+        epsilon * choice.share / (choice.times * sum(widths))
+        for choice, widths in zip(choices, ranges, strict=True)
+    ]
     if not _is_ordinary(epsilon, delta):
         return pure
-    widest = max(ranges)
-    shares = Counter(width / widest for width in ranges)
     bounded = mechanism == "exponential"
+    costs = [
+        (float(rate * width), choice.times * count)
+        for rate, choice, widths in zip(pure, choices, ranges, strict=True)
+        for width, count in Counter(widths).items()
+    ]
 
-    def cost(level: float) -> float:
-        spends = [Spend(level * share, bounded, count) for share, count in shares.items()]
-        return total_epsilon(spends, delta)
+    def cost(factor: float) -> float:
+        return total_epsilon([Spend(factor * each, bounded, n) for each, n in costs], delta)
 
-    level = largest(float(epsilon), cost, start=float(epsilon) / len(ranges))
-    return max(pure, Fraction(level) / widest)
+    factor = Fraction(largest(float(epsilon), cost, start=1.0))
+    return [rate * max(factor, Fraction(1)) for rate in pure]
 
 
 def _is_ordinary(epsilon: Fraction, delta: float) -> bool:
@@ -266,11 +294,11 @@ def _is_ordinary(epsilon: Fraction, delta: float) -> bool:
     return delta >= 1e-100 and Fraction(1, 10**6) <= epsilon <= 1000
 
 
-def _paper_rate(budget: Budget, measure: Measure) -> Fraction:
-    """Return the paper's eta = epsilon_b * kappa * n / 4, per unit of score.
+def _paper_rates(budget: Budget, measure: Measure, choices: Sequence[Choice]) -> list[Fraction]:
+    """Return the paper's eta = epsilon_b * kappa * n / factor of each kind, per unit of score.
 
     epsilon_b is epsilon / rounds for delta = 0, and solves the paper's advanced composition
-    for delta > 0.
+    for delta > 0. The factor is 4 for rules.
     """
     epsilon, delta = budget.per_row
     if not _is_ordinary(epsilon, delta):
@@ -283,5 +311,5 @@ def _paper_rate(budget: Budget, measure: Measure) -> Fraction:
                 start=float(epsilon) / measure.n_rounds,
             )
         )
-    eta = per_round * measure.density * measure.n_rows / 4
-    return eta / (measure.mass << measure.unit_bits)
+    eta = per_round * measure.density * measure.n_rows / (measure.mass << measure.unit_bits)
+    return [eta / choice.paper_factor for choice in choices]

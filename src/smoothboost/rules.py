@@ -74,3 +74,6 @@ class LiteralRule:
         if self.literal is None:
             return np.full(codes.shape[1], self.if_true)
         return np.where(self.literal.holds(codes[self.literal.column]), self.if_true, self.if_false)
+
+
+Rule = LiteralRule

@@ -58,10 +58,7 @@ def audit(setting: Setting, epsilons: tuple[Fraction, ...]) -> dict[tuple[str, F
     }
     # The scores do not depend on the mechanism or its rate, so one walk serves all plans.
     first = next(iter(plans.values()))
-    variants = [
-        lambda choice, plan=plan: plan.selection(choice.scores, plan.rate)
-        for plan in plans.values()
-    ]
+    variants = [lambda booster, plan=plan: booster.propose(plan) for plan in plans.values()]
     domain = [(a, b, y) for a in (0, 1) for b in (0, 1) for y in range(setting.n_classes)]
     outputs = {}
     for rows in tables_of(domain, setting.n_rows):

@@ -107,11 +107,11 @@ class TestMutations:
         assert self.worst(Setting(4, 2, 2, Fraction(1, 4), Fraction(1, 5))) > 1.01
 
     def test_eta_handed_over_as_epsilon_is_caught(self, monkeypatch):
-        honest = plan_module._tight_rate
+        honest = plan_module._tight_rates
         monkeypatch.setattr(
             plan_module,
-            "_tight_rate",
-            lambda budget, ranges, name: 2 * honest(budget, ranges, name),
+            "_tight_rates",
+            lambda *a: [2 * rate for rate in honest(*a)],
         )
         assert self.worst() > 1.01
 
@@ -149,11 +149,13 @@ class TestMutations:
         assert self.worst() > 1.01
 
     def test_forgetting_a_round_in_the_budget_is_caught(self, monkeypatch):
-        honest = plan_module._tight_rate
+        honest = plan_module._tight_rates
         monkeypatch.setattr(
             plan_module,
-            "_tight_rate",
-            lambda budget, ranges, name: honest(budget, ranges[-1:], name),
+            "_tight_rates",
+            lambda budget, kinds, ranges, name: honest(
+                budget, kinds, [widths[-1:] for widths in ranges], name
+            ),
         )
         assert self.worst(Setting(4, 2, 2, Fraction(1), Fraction(1, 5))) > 1.01
 

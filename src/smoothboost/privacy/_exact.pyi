@@ -10,3 +10,12 @@ def exp_thresholds(
     bytewise: NDArray[np.uint64],
     out: NDArray[np.uint64],
 ) -> None: ...
+def product_bounds(
+    tops: NDArray[np.uint64],
+    odds: NDArray[np.uint64],
+    slack: int,
+    halvings: int,
+    late: int,
+    low: NDArray[np.uint64],
+    high: NDArray[np.uint64],
+) -> None: ...

@@ -33,6 +33,9 @@ def exp_thresholds(
     with nogil:
         for i in range(scores.shape[0]):
             gap = <uint64> best - <uint64> scores[i]
+            if gap == 0:
+                out[i] = <uint64> 1 << 63
+                continue
             product = (<uint128> gap) * mantissa
             if shift >= 56:
                 product = product >> (shift - 56) if shift - 56 < 128 else 0
@@ -48,3 +51,35 @@ def exp_thresholds(
             for j in range(7):
                 result = (result * bytewise[j, (x >> (48 - 8 * j)) & 255]) >> 63
             out[i] = <uint64> result
+
+
+def product_bounds(
+    const uint64[::1] tops,
+    const uint64[:, :, ::1] odds,
+    uint64 slack,
+    int halvings,
+    int late,
+    uint64[::1] low,
+    uint64[::1] high,
+):
+    """Bound tops[i] times the product over parts of the sum over options of odds, scaled.
+
+    All numbers are in 63-bit fixed point, known to within `slack` units. Each sum is divided by
+    2**halvings, which keeps it below 1, and the product by 2**late.
+    """
+    cdef Py_ssize_t i, part, option
+    cdef uint128 below, above, least, most
+    with nogil:
+        for i in range(odds.shape[0]):
+            below = tops[i] - slack if tops[i] > slack else 0
+            above = <uint128> tops[i] + slack
+            for part in range(odds.shape[1]):
+                least = 0
+                most = 0
+                for option in range(odds.shape[2]):
+                    least += odds[i, part, option] - slack if odds[i, part, option] > slack else 0
+                    most += <uint128> odds[i, part, option] + slack
+                below = (below * (least >> halvings)) >> 63
+                above = ((above * ((most >> halvings) + 1)) >> 63) + 1
+            low[i] = <uint64> (below >> late)
+            high[i] = <uint64> (above >> late) + 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from smoothboost.privacy.mechanisms import Selection
 
 Row = TypeVar("Row", bound=Hashable)
-Variant = Callable[[Selection], Selection]
 
 
 class Release(Protocol):
@@ -41,8 +40,12 @@ class Release(Protocol):
         ...
 
 
+Variant = Callable[[Any], Selection]
+"""What a release in progress proposes, under some mechanism and rate."""
+
+
 def log_probabilities(
-    release: Release, variants: Sequence[Variant] = (lambda choice: choice,)
+    release: Release, variants: Sequence[Variant] = (lambda release: release.propose(),)
 ) -> NDArray[np.float64]:
     """Return the log-probability of every output of a release.
 
@@ -51,17 +54,16 @@ def log_probabilities(
     release : Release
         The release, with at least one choice to make.
     variants : sequence of callables, optional
-        What to make of each proposed choice: releases that differ only in mechanism and rate
-        are audited in one walk.
+        What to propose: releases that differ only in mechanism and rate are audited in one
+        walk.
 
     Returns
     -------
     array, shape (n_variants, n_outputs)
         Outputs in the order of their choices.
     """
-    choice = release.propose()
     with np.errstate(divide="ignore"):
-        here = np.log([variant(choice).probabilities() for variant in variants])
+        here = np.log([variant(release).probabilities() for variant in variants])
     if release.choices_left == 1:
         return np.asarray(here)
     branches = []

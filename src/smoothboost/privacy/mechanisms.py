@@ -11,6 +11,7 @@ selection at rate r is (r * R)-differentially private. The learner knows R, the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -131,18 +132,8 @@ class Exponential(Selection):
         return np.asarray(odds / odds.sum())
 
     def sample(self, bits: BitSource) -> int:
-        """Draw the index of one candidate.
-
-        A uniform number with 64 known bits is looked up among the cumulated odds, which are
-        known between bounds. If some candidate's cell surely holds the number that candidate
-        is chosen; otherwise the number gets more bits and the odds more precision.
-        """
-        draw, known = int.from_bytes(bits.take(8), "big"), 64
-        cells: Cells = self._fast_cells()
-        while (index := _cell_of(draw, known, *cells)) is None:
-            draw, known = (draw << 64) | int.from_bytes(bits.take(8), "big"), known + 64
-            cells = self._slow_cells(known + 64)
-        return index
+        """Draw the index of one candidate."""
+        return draw_cell(self._fast_cells, self._slow_cells, bits)
 
     def _fast_cells(self) -> Cells:
         thresholds = exp_thresholds(self.scores, int(self.scores.max()), self.rate)
@@ -215,6 +206,21 @@ def _is_below_exp(draw: int, known: int, x: Fraction, bits: BitSource) -> bool:
         if draw >= high:
             return False
         draw, known = (draw << 64) | int.from_bytes(bits.take(8), "big"), known + 64
+
+
+def draw_cell(fast: Callable[[], Cells], slow: Callable[[int], Cells], bits: BitSource) -> int:
+    """Draw the index of a candidate by its odds, exactly.
+
+    A uniform number with 64 known bits is looked up among the cumulated odds, which are known
+    between bounds. If some candidate's cell surely holds the number that candidate is chosen;
+    otherwise the number gets more bits and the odds more precision.
+    """
+    draw, known = int.from_bytes(bits.take(8), "big"), 64
+    cells = fast()
+    while (index := _cell_of(draw, known, *cells)) is None:
+        draw, known = (draw << 64) | int.from_bytes(bits.take(8), "big"), known + 64
+        cells = slow(known + 64)
+    return index
 
 
 def _cell_of(

@@ -1,0 +1,112 @@
+"""What a learner asks of the privacy side: its kinds of choices, and a round of them.
+
+A round is a value: it offers integer scores for the next choice, and accepting an outcome gives
+either the round that goes on from there or the finished rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost.engine import CountEngine
+from smoothboost.measure import Measure
+from smoothboost.privacy.factored import FactoredScores
+from smoothboost.rules import Rule
+
+Scores = NDArray[np.int64] | FactoredScores
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One kind of private choice, made once or several times in every round.
+
+    Parameters
+    ----------
+    name : str
+        What is chosen.
+    n_options : int
+        How many compete, at most.
+    score_range : callable
+        The length of the interval that holds all score changes when one row is replaced, in
+        units, given the measure and the number of votes so far.
+    paper_factor : int
+        The paper spends a round's budget e on an exponent of e * kappa * n / paper_factor.
+    times : int, default 1
+        How often it is charged in a round.
+    share : Fraction, default 1
+        The part of a round's budget that goes to this kind.
+    """
+
+    name: str
+    n_options: int
+    score_range: Callable[[Measure, int], int]
+    paper_factor: int
+    times: int = 1
+    share: Fraction = Fraction(1)
+
+
+class Round(Protocol):
+    """A rule in the making."""
+
+    @property
+    def kind(self) -> int:
+        """Which of the learner's choices comes next."""
+        ...
+
+    @property
+    def scores(self) -> Scores:
+        """The integer score of every option of the next choice."""
+        ...
+
+    def accept(self, engine: CountEngine, index: int) -> Round | Rule:
+        """Go on with one outcome."""
+        ...
+
+
+class Candidates(Protocol):
+    """The rules that a learner lets compete under one schema."""
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The kinds of choices in a round; the first one sets the automatic number of rounds."""
+        ...
+
+    @property
+    def n_choices(self) -> int:
+        """How many choices make a rule."""
+        ...
+
+    def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> Round:
+        """Begin a round on the weights of each (class, level)."""
+        ...
+
+
+@dataclass(frozen=True)
+class OneChoice:
+    """A round of a single choice, which settles the whole rule."""
+
+    scores: Scores
+    rule: Callable[[int], Rule]
+    kind: int = 0
+
+    def accept(self, engine: CountEngine, index: int) -> Rule:
+        """Return the chosen rule."""
+        return self.rule(index)
+
+
+def accuracy_range(peak: Fraction, rounding: int) -> int:
+    """Return the range of scores that are weighted accuracies: 2 * peak + rounding.
+
+    Notes
+    -----
+    Guarantee: replacing one row moves a mass of at most `peak`, so every rule's weighted
+    accuracy changes by an amount in an interval of twice that (docs/privacy/one-rules.md).
+    """
+    return floor(2 * peak) + rounding

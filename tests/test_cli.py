@@ -76,7 +76,7 @@ def test_fit_says_nothing_of_the_rows_but_their_number_and_the_model(folder):
     result = run(*FIT, "-o", "model.json")
     assert "secret" not in result.stdout + result.stderr + Path("model.json").read_text()
     assert "pilot" not in result.stdout + result.stderr + Path("model.json").read_text()
-    assert "accuracy" not in result.stdout.replace("of weighted accuracy (ln", "")
+    assert "accuracy" not in result.stdout
 
 
 def test_fit_obeys_every_option(folder):

@@ -7,7 +7,7 @@ from math import exp, expm1, log, sqrt
 import pytest
 
 from smoothboost import Categorical, Numeric, OneRule, Schema
-from smoothboost.plan import AUTO_NOISE, TOO_NOISY, Budget, enough, make_plan
+from smoothboost.plan import TOO_NOISY, Budget, enough, make_plan
 from smoothboost.privacy.accountant import total_epsilon
 
 SCHEMA = Schema(
@@ -132,9 +132,12 @@ class TestAuto:
         planned = plan(epsilon, delta=delta)
         assert planned.n_rounds % 2 == 1
         assert 3 <= planned.n_rounds <= 49
-        assert planned.noise <= AUTO_NOISE or planned.n_rounds == 3
+        assert planned.noise <= CANDIDATES.defaults.noise or planned.n_rounds == 3
         if planned.n_rounds < 49:
-            assert plan(epsilon, delta=delta, n_rounds=planned.n_rounds + 2).noise > AUTO_NOISE
+            assert (
+                plan(epsilon, delta=delta, n_rounds=planned.n_rounds + 2).noise
+                > CANDIDATES.defaults.noise
+            )
 
     def test_without_privacy_it_takes_the_most_rounds(self):
         planned = plan(None)

@@ -3,6 +3,8 @@
 from smoothboost.classifier import SmoothBoostClassifier
 from smoothboost.exceptions import BudgetTooSmallWarning, PrivacyLeakWarning, SeededNoiseWarning
 from smoothboost.learners.one_rule import OneRule
+from smoothboost.learners.pair_rule import PairRule
+from smoothboost.learners.top_down import TopDown
 from smoothboost.model import Model
 from smoothboost.schema import Boolean, Categorical, Numeric, Schema
 
@@ -13,10 +15,12 @@ __all__ = [
     "Model",
     "Numeric",
     "OneRule",
+    "PairRule",
     "PrivacyLeakWarning",
     "Schema",
     "SeededNoiseWarning",
     "SmoothBoostClassifier",
+    "TopDown",
 ]
 
 __version__ = "0.1.0"

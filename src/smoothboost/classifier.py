@@ -20,11 +20,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smoothboost import _validate
 from smoothboost.boost import Booster, boost
+from smoothboost.count_table import CountTable
 from smoothboost.draft import draft_schema
-from smoothboost.engine import LocalEngine
+from smoothboost.engine import CountEngine, LocalEngine
 from smoothboost.exceptions import BudgetTooSmallWarning, PrivacyLeakWarning, SeededNoiseWarning
+from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
 from smoothboost.learners.one_rule import OneRule, OneRuleCandidates
+from smoothboost.learners.pair_rule import PairRule
+from smoothboost.learners.top_down import TopDown
 from smoothboost.model import Model
 from smoothboost.plan import TOO_NOISY, Budget, Plan, enough, make_plan
 from smoothboost.privacy.guarantee import Guarantee
@@ -34,7 +38,13 @@ from smoothboost.schema import Boolean, Schema, text_of
 from smoothboost.table import Table, as_frame
 
 MAX_ROUNDS = 10_000
-LEARNERS = {"auto": OneRule(), "one_rule": OneRule()}
+Learner = OneRule | PairRule | TopDown
+LEARNERS: dict[str, Learner] = {
+    "auto": OneRule(),
+    "one_rule": OneRule(),
+    "pair_rule": PairRule(),
+    "top_down": TopDown(),
+}
 _SMALL = 1 << 18  # cells below which threads cost more than they save
 
 
@@ -51,8 +61,11 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     delta : float, default 0.0
         0 is pure differential privacy; above 0, concentrated accounting is used wherever it
         allows less noise.
-    learner : {"auto", "one_rule"} or OneRule, default "auto"
-        Which rules compete; `OneRule(literals="one_hot")` is the paper's class.
+    learner : {"auto", "one_rule", "pair_rule", "top_down"} or a learner, default "auto"
+        Which rules compete. "auto" is "one_rule": rules with one literal. "pair_rule" has two
+        literals and learns interactions at the same privacy price; "top_down" is the paper's
+        trees. `OneRule(literals="one_hot")` is the paper's class of rules;
+        `TopDown(splits=3, criterion="gini")` says how trees grow.
     n_rounds, density, learning_rate : number or "auto", default "auto"
         The paper's tau, kappa and lambda; "auto" uses public quantities only.
     calibration : {"tight", "paper"}, default "tight"
@@ -110,7 +123,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         schema: Schema | None = None,
         epsilon: float | None = 1.0,
         delta: float = 0.0,
-        learner: str | OneRule = "auto",
+        learner: str | Learner = "auto",
         n_rounds: int | str = "auto",
         density: float | str = "auto",
         learning_rate: float | str = "auto",
@@ -169,7 +182,10 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         bits = _bit_source(self.random_state, private=plan.mechanism is not None)
 
         threads = _threads(self.n_jobs) if table.codes.size > _SMALL else 1
-        engine = LocalEngine(table, plan.n_rounds, threads)
+        only_literals = isinstance(candidates, OneRuleCandidates)
+        engine: CountEngine = (CountTable if only_literals else LocalEngine)(
+            table, plan.n_rounds, threads
+        )
         with _progress(self.verbose, plan.n_rounds) as on_round:
             rules = boost(Booster(engine, candidates, plan), bits, on_round)
 
@@ -246,14 +262,16 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         _threads(self.n_jobs)
         self._plan(schema, self._candidates(schema), n_rows=1)
 
-    def _candidates(self, schema: Schema) -> OneRuleCandidates:
+    def _candidates(self, schema: Schema) -> Candidates:
         learner = self.learner
         if isinstance(learner, str) and learner in LEARNERS:
             learner = LEARNERS[learner]
-        if not isinstance(learner, OneRule):
+        if not isinstance(learner, Learner):
             options = ", ".join(repr(name) for name in LEARNERS)
             got = _validate.shown(learner)
-            raise ValueError(f"Expected learner to be {options} or a OneRule, got {got}.")
+            raise ValueError(
+                f"Expected learner to be {options} or a learner such as OneRule(), got {got}."
+            )
         if schema is _ANY_SCHEMA:  # the columns are not known yet
             return learner.compete(schema)
         forbidden = self.forbidden_columns
@@ -267,7 +285,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         limits = Constraints(frozenset(forbidden), frozenset(monotone.items()))
         return learner.compete(schema, limits)
 
-    def _plan(self, schema: Schema, candidates: OneRuleCandidates, n_rows: int) -> Plan:
+    def _plan(self, schema: Schema, candidates: Candidates, n_rows: int) -> Plan:
         epsilon = None
         if self.epsilon is not None and not _is_infinite(self.epsilon):
             above_zero = "> 0 (or None for no privacy)"
@@ -407,7 +425,7 @@ def _unsupported_message(arguments: Mapping[str, Any]) -> str:
     return f"Expected only X and y, got {', '.join(sorted(arguments))}."
 
 
-def _warn_of_budget(plan: Plan, candidates: OneRuleCandidates) -> None:
+def _warn_of_budget(plan: Plan, candidates: Candidates) -> None:
     if plan.mechanism is not None and plan.budget.delta * plan.measure.n_rows >= 1:
         warnings.warn(
             f"delta = {plan.budget.delta:g} is at least 1 / {plan.measure.n_rows:,}, the number of "

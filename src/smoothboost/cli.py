@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf, isinf
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,11 +23,10 @@ from threadpoolctl import threadpool_limits
 from typer.core import TyperGroup
 
 from smoothboost import __version__, _validate, display
-from smoothboost.classifier import LEARNERS, SmoothBoostClassifier
+from smoothboost.classifier import LEARNERS, Learner, SmoothBoostClassifier
 from smoothboost.datasets import Dataset, load_demo
 from smoothboost.draft import draft_schema
 from smoothboost.files import check_suffix, missing_as_null, read_table, reserved, write_table
-from smoothboost.learners.one_rule import OneRule
 from smoothboost.model import Model
 from smoothboost.plan import TOO_NOISY, Plan
 from smoothboost.schema import Categorical, Schema, text_of
@@ -93,7 +93,16 @@ _Monotone = Annotated[
 _ClassWeight = Annotated[
     list[str] | None, typer.Option(metavar="CLASS=W", help="A class's weight. Repeatable.")
 ]
-_Learner = Annotated[str, typer.Option(metavar="auto|one_rule", help="Which rules compete.")]
+_Learner = Annotated[
+    str, typer.Option(metavar="NAME", help="auto, one_rule, pair_rule or top_down.")
+]
+_Splits = Annotated[int | None, typer.Option(help="How many splits a top_down tree has.")]
+_Criterion = Annotated[
+    str | None, typer.Option(metavar="NAME", help="For top_down: gini, entropy, error or sqrt.")
+]
+_MaxPairs = Annotated[
+    int | None, typer.Option(help="For pair_rule: the most pairs of columns that compete.")
+]
 _Literals = Annotated[
     str, typer.Option(metavar="threshold|one_hot", help="How rules test numeric columns.")
 ]
@@ -161,6 +170,9 @@ def fit(
     monotone: _Monotone = None,
     learner: _Learner = "auto",
     literals: _Literals = "threshold",
+    splits: _Splits = None,
+    criterion: _Criterion = None,
+    max_pairs: _MaxPairs = None,
     calibration: _Calibration = "tight",
     mechanism: _Mechanism = "auto",
     seed: _Seed = None,
@@ -174,7 +186,9 @@ def fit(
         schema=declared,
         epsilon=epsilon,
         delta=delta,
-        learner=_learner(learner, literals),
+        learner=_learner(
+            learner, literals, splits=splits, criterion=criterion, max_pairs=max_pairs
+        ),
         n_rounds=_or_auto(rounds),
         density=_or_auto(density),
         learning_rate=_or_auto(learning_rate),
@@ -216,7 +230,10 @@ def explain(model: _ModelFile) -> None:
     """Show a model: its guarantee, its votes, and what each column adds."""
     released = Model.read(model)
     _show_model(released)
-    _section("What each value adds", display.shape_functions(released))
+    if released.is_additive:
+        _section("What each value adds", display.shape_functions(released))
+    else:
+        _section("What the rules test", display.use_table(released))
 
 
 @app.command()
@@ -234,6 +251,9 @@ def plan(
     monotone: _Monotone = None,
     learner: _Learner = "auto",
     literals: _Literals = "threshold",
+    splits: _Splits = None,
+    criterion: _Criterion = None,
+    max_pairs: _MaxPairs = None,
     calibration: _Calibration = "tight",
     mechanism: _Mechanism = "auto",
 ) -> None:
@@ -242,7 +262,9 @@ def plan(
         schema=Schema.read(schema),
         epsilon=epsilon,
         delta=delta,
-        learner=_learner(learner, literals),
+        learner=_learner(
+            learner, literals, splits=splits, criterion=criterion, max_pairs=max_pairs
+        ),
         n_rounds=_or_auto(rounds),
         density=_or_auto(density),
         learning_rate=_or_auto(learning_rate),
@@ -288,9 +310,14 @@ def draft(data: _Data, target: _Target, output: _Output, force: _Force = False) 
 # What commands share
 
 
-def _learner(name: str, literals: str) -> OneRule:
-    _validate.one_of("learner", name, LEARNERS)
-    return OneRule(literals=literals)
+def _learner(name: str, literals: str, **options: Any) -> Learner:
+    """Return a learner, with the options that were given."""
+    learner = LEARNERS[_validate.one_of("learner", name, LEARNERS)]
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given:
+        if not hasattr(learner, option):
+            raise ValueError(f"Expected no --{option.replace('_', '-')} with learner {name}.")
+    return replace(learner, literals=literals, **given)
 
 
 def _or_auto(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,9 @@ import narwhals.stable.v2 as nw
 from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
+
+from smoothboost.rules import Rule
+from smoothboost.wording import rule_lines
 
 if TYPE_CHECKING:
     from smoothboost.model import Model
@@ -24,7 +28,12 @@ def make_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
 
 
 def votes_text(model: Model) -> str:
-    """Return the votes as a plain table, the paper's way: votes | column, literal."""
+    """Return the votes as a plain table, the paper's way: votes | column, literal.
+
+    Rules with several literals take several lines each.
+    """
+    if not model.is_additive:
+        return _rules_text(model)
     rows = model.vote_rows()
     tests = [f"{c} {t}".strip() for c, t in zip(rows["column"], rows["literal"], strict=True)]
     binary = "otherwise" not in rows
@@ -46,9 +55,24 @@ def votes_text(model: Model) -> str:
     return "\n".join(lines)
 
 
+def _rules_text(model: Model) -> str:
+    lines = [f"{votes_summary(model)}; {model.guarantee}", "", "votes | rule", "------+-----"]
+    for rule, votes in _rules_by_votes(model):
+        for at, line in enumerate(rule_lines(model.schema, rule)):
+            lines.append(f"{'' if at else votes:>5} | {line}")
+    return "\n".join(lines)
+
+
+def _rules_by_votes(model: Model) -> list[tuple[Rule, int]]:
+    """Return the distinct rules, those with the most votes first, then in the order chosen."""
+    return Counter(model.rules).most_common()
+
+
 def votes_summary(model: Model) -> str:
     """Return how many rules there are, and what is left when opposite votes have cancelled."""
-    left = sum(abs(votes) for votes in model.vote_rows()["votes"])
+    left = len(model.rules)
+    if model.is_additive:
+        left = sum(abs(votes) for votes in model.vote_rows()["votes"])
     cancelled = f" ({left} after opposite votes cancel)" if left < len(model.rules) else ""
     used = f"{len(model.columns_used)} of {len(model.schema.columns)} columns"
     return f"{len(model.rules)} votes{cancelled} on {used}"
@@ -56,6 +80,8 @@ def votes_summary(model: Model) -> str:
 
 def votes_table(model: Model) -> RichTable:
     """Return the votes as a coloured table."""
+    if not model.is_additive:
+        return _rules_table(model)
     rows = model.vote_rows()
     binary = "otherwise" not in rows
     table = RichTable(box=None, header_style="bold", pad_edge=False)
@@ -72,11 +98,32 @@ def votes_table(model: Model) -> RichTable:
     return table
 
 
+def _rules_table(model: Model) -> RichTable:
+    table = RichTable(box=None, header_style="bold", pad_edge=False)
+    table.add_column("votes", justify="right", style="green")
+    table.add_column("rule")
+    for rule, votes in _rules_by_votes(model):
+        table.add_row(str(votes), Text("\n".join(rule_lines(model.schema, rule))))
+    return table
+
+
+def use_table(model: Model) -> RichTable:
+    """Return how much the columns that some rule tests are used."""
+    table = RichTable(box=None, header_style="bold", pad_edge=False)
+    table.add_column("column", style="cyan")
+    for name in ("rules", "distinct tests"):
+        table.add_column(name, justify="right")
+    for name, (rules, literals) in model.use_counts().items():
+        if rules:
+            table.add_row(name, str(rules), str(literals))
+    return table
+
+
 def shape_functions(model: Model) -> RenderableType:
     """Return one small bar chart per column: what each of its values adds to the vote.
 
     With two classes the bars show votes for the second minus votes for the first; with more,
-    one column of numbers per class.
+    one column of numbers per class. Only 1-rules are a sum over columns.
     """
     return Group(*(_shape(model, name) for name in model.columns_used))
 
@@ -121,14 +168,17 @@ def plan_table(plan: Plan) -> RichTable:
     if plan.mechanism is None:
         rows.append(("privacy", "none (epsilon=None)"))
     else:
-        first, last = float(plan.spends[0].epsilon), float(plan.spends[-1].epsilon)
+        first, last = (
+            sum(float(stage.rate * stage.ranges[at]) * stage.choice.times for stage in plan.stages)
+            for at in (0, -1)
+        )
         rows += [
             ("budget", f"epsilon {float(budget.epsilon or 0):g}, delta {budget.delta:g}"),
             ("rows per person", str(budget.rows_per_person)),
             ("mechanism", f"{plan.mechanism}, {plan.calibration} constants"),
             ("spent in round 1 / last", f"{first:.3g} / {last:.3g}"),
             ("proved in total", f"epsilon {plan.spent:.6g} for one row"),
-            ("noise of a choice", f"{plan.noise:.3f} of weighted accuracy (ln candidates / eta)"),
+            ("noise of a choice", f"{plan.noise:.3f} of the score (ln options / eta)"),
         ]
     for name, value in rows:
         table.add_row(name, value)

@@ -27,10 +27,7 @@ from smoothboost.privacy.accountant import (
 from smoothboost.privacy.factored import select
 from smoothboost.privacy.mechanisms import MECHANISMS, Maximum, Selection
 
-AUTO_DENSITY = Fraction(35, 100)
-AUTO_LEARNING_RATE = Fraction(4, 10)
-AUTO_NOISE = 0.06
-AUTO_ROUNDS = range(3, 50, 2)
+AUTO_ROUNDS = (1, *range(3, 50, 2))
 """Odd, since even numbers tie. More than 49 seldom help and can hurt: docs/results/auto-rule.md."""
 TOO_NOISY = 0.25
 """Above this noise a rule of the usual advantage is no likelier than a useless one."""
@@ -140,7 +137,9 @@ class Plan:
     @property
     def exponent(self) -> float:
         """The paper's eta: log odds per unit of the first kind's score, a share of the weight."""
-        return float(self.stages[0].rate * (self.measure.mass << self.measure.unit_bits))
+        first = self.stages[0]
+        total = self.measure.mass << self.measure.unit_bits
+        return float(first.rate * total / first.choice.unit)
 
     @property
     def noise(self) -> float:
@@ -164,37 +163,40 @@ def make_plan(
 ) -> Plan:
     """Plan a fit from public quantities only.
 
-    `"auto"` takes density 0.35, learning rate 0.4, and as many rounds (odd, 3 to 49) as keep
-    the noise of a choice, ln(candidates) / eta, at most 0.06.
+    `"auto"` takes the learner's density and learning rate, and as many rounds (odd, 3 to 49) as
+    keep the noise of a choice, ln(options) / eta, below the learner's limit; or a single one, if
+    three would be too noisy and the learner's rules are strong enough on their own.
 
     Notes
     -----
     Guarantee: the planned choices compose to the budget (docs/privacy/composition.md).
     """
-    measure = Measure(
-        n_rows,
-        AUTO_DENSITY if density == "auto" else density,
-        AUTO_LEARNING_RATE if learning_rate == "auto" else learning_rate,
-        AUTO_ROUNDS[0] if n_rounds == "auto" else n_rounds,
-        class_weights,
-    )
-    if n_rounds != "auto":
-        return _calibrate(budget, measure, candidates, calibration, mechanism)
+    defaults = candidates.defaults
 
     def attempt(rounds: int) -> Plan:
-        longer = replace(measure, n_rounds=rounds)
-        return _calibrate(budget, longer, candidates, calibration, mechanism)
+        measure = Measure(
+            n_rows,
+            defaults.density if density == "auto" else density,
+            defaults.learning_rate(rounds) if learning_rate == "auto" else learning_rate,
+            rounds,
+            class_weights,
+        )
+        return _calibrate(budget, measure, candidates, calibration, mechanism)
 
+    if n_rounds != "auto":
+        return attempt(n_rounds)
     if budget.epsilon is None:
         return attempt(AUTO_ROUNDS[-1])
-    low, high = 0, len(AUTO_ROUNDS)  # AUTO_ROUNDS[low] is taken even if it is too noisy
+    low, high = 1, len(AUTO_ROUNDS)  # AUTO_ROUNDS[low], which is three, may pass the limit
     while high - low > 1:
         middle = (low + high) // 2
-        if attempt(AUTO_ROUNDS[middle]).noise <= AUTO_NOISE:
+        if attempt(AUTO_ROUNDS[middle]).noise <= defaults.noise:
             low = middle
         else:
             high = middle
-    return attempt(AUTO_ROUNDS[low])
+    plan = attempt(AUTO_ROUNDS[low])
+    alone = low == 1 and plan.noise > TOO_NOISY and defaults.one_will_do
+    return attempt(AUTO_ROUNDS[0]) if alone else plan
 
 
 def enough(plan: Plan, candidates: Candidates) -> tuple[int | None, float | None]:
@@ -312,4 +314,4 @@ def _paper_rates(budget: Budget, measure: Measure, choices: Sequence[Choice]) ->
             )
         )
     eta = per_round * measure.density * measure.n_rows / (measure.mass << measure.unit_bits)
-    return [eta / choice.paper_factor for choice in choices]
+    return [eta * choice.unit / choice.paper_factor for choice in choices]

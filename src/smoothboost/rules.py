@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +48,10 @@ class Literal:
         return np.asarray((codes >= self.start) & (codes < self.stop))
 
 
+Path = tuple[tuple[Literal, bool], ...]
+"""A condition: literals, and whether each has to hold."""
+
+
 @dataclass(frozen=True)
 class LiteralRule:
     """A 1-rule: one class where its literal holds and another where it does not.
@@ -69,6 +74,19 @@ class LiteralRule:
     if_true: int
     if_false: int
 
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns the rule tests."""
+        return () if self.literal is None else (self.literal.column,)
+
+    def leaves(self) -> Iterator[tuple[Path, int]]:
+        """List the conditions and the class of each."""
+        if self.literal is None:
+            yield (), self.if_true
+        else:
+            yield ((self.literal, True),), self.if_true
+            yield ((self.literal, False),), self.if_false
+
     def predict(self, codes: NDArray[np.integer]) -> NDArray[np.intp]:
         """Predict class positions from codes of shape (n_columns, n_rows)."""
         if self.literal is None:
@@ -76,4 +94,89 @@ class LiteralRule:
         return np.where(self.literal.holds(codes[self.literal.column]), self.if_true, self.if_false)
 
 
-Rule = LiteralRule
+@dataclass(frozen=True)
+class Split:
+    """An inner node of a tree: a literal, and what follows where it holds and where not."""
+
+    literal: Literal
+    if_true: Node
+    if_false: Node
+
+
+Node = Split | int
+"""A node of a tree: a split, or the position of a class."""
+
+
+@dataclass(frozen=True)
+class TreeRule:
+    """A rule with several literals, as a tree.
+
+    Parameters
+    ----------
+    root : Split
+        The first test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> either = Split(Literal.equals(0, 1), 1, Split(Literal.equals(1, 1), 1, 0))
+    >>> TreeRule(either).predict(np.array([[0, 1, 0], [0, 0, 1]]))
+    array([0, 1, 1])
+    """
+
+    root: Split
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns the rule tests, in the order of the schema."""
+        return tuple(sorted({literal.column for path, _ in self.leaves() for literal, _ in path}))
+
+    def leaves(self) -> Iterator[tuple[Path, int]]:
+        """List the conditions, from the left, and the class of each."""
+        return _leaves(self.root, ())
+
+    def predict(self, codes: NDArray[np.integer]) -> NDArray[np.intp]:
+        """Predict class positions from codes of shape (n_columns, n_rows)."""
+        return _predict(self.root, codes)
+
+
+Rule = LiteralRule | TreeRule
+
+
+def make_rule(root: Node) -> Rule:
+    """Write a tree as simply as it can be: a split that decides nothing goes.
+
+    Examples
+    --------
+    >>> first, second = Literal.equals(0, 1), Literal.equals(1, 1)
+    >>> make_rule(Split(first, Split(second, 1, 1), 0)) == LiteralRule(first, 1, 0)
+    True
+    """
+    node = _simplify(root)
+    if not isinstance(node, Split):
+        return LiteralRule(None, node, node)
+    if isinstance(node.if_true, Split) or isinstance(node.if_false, Split):
+        return TreeRule(node)
+    return LiteralRule(node.literal, node.if_true, node.if_false)
+
+
+def _simplify(node: Node) -> Node:
+    if not isinstance(node, Split):
+        return node
+    if_true, if_false = _simplify(node.if_true), _simplify(node.if_false)
+    return if_true if if_true == if_false else Split(node.literal, if_true, if_false)
+
+
+def _leaves(node: Node, path: Path) -> Iterator[tuple[Path, int]]:
+    if isinstance(node, Split):
+        yield from _leaves(node.if_true, (*path, (node.literal, True)))
+        yield from _leaves(node.if_false, (*path, (node.literal, False)))
+    else:
+        yield path, node
+
+
+def _predict(node: Node, codes: NDArray[np.integer]) -> NDArray[np.intp]:
+    if not isinstance(node, Split):
+        return np.full(codes.shape[1], node)
+    holds = node.literal.holds(codes[node.literal.column])
+    return np.where(holds, _predict(node.if_true, codes), _predict(node.if_false, codes))

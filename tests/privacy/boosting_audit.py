@@ -9,7 +9,7 @@ import numpy as np
 
 from smoothboost import Boolean, OneRule, Schema
 from smoothboost.boost import Booster
-from smoothboost.engine import LocalEngine
+from smoothboost.count_table import CountTable
 from smoothboost.plan import Budget, make_plan
 from smoothboost.privacy.audit import largest_loss, log_probabilities, tables_of
 from smoothboost.table import Table
@@ -64,7 +64,7 @@ def audit(setting: Setting, epsilons: tuple[Fraction, ...]) -> dict[tuple[str, F
     for rows in tables_of(domain, setting.n_rows):
         cells = np.array(rows, dtype=np.uint8)
         table = Table(schema, np.ascontiguousarray(cells[:, :2].T), cells[:, 2].copy())
-        booster = Booster(LocalEngine(table, setting.n_rounds), candidates, first)
+        booster = Booster(CountTable(table, setting.n_rounds), candidates, first)
         outputs[rows] = log_probabilities(booster, variants)
     losses = largest_loss(outputs, domain)
     return dict(zip(plans, losses.tolist(), strict=True))

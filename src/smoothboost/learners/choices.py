@@ -42,6 +42,8 @@ class Choice:
         How often it is charged in a round.
     share : Fraction, default 1
         The part of a round's budget that goes to this kind.
+    unit : int, default 1
+        How many units of weight a unit of score is.
     """
 
     name: str
@@ -50,6 +52,29 @@ class Choice:
     paper_factor: int
     times: int = 1
     share: Fraction = Fraction(1)
+    unit: int = 1
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What `"auto"` means for a learner, in public quantities.
+
+    Parameters
+    ----------
+    density : Fraction
+        The paper's kappa.
+    learning_rate : callable
+        The paper's lambda, given the number of rounds.
+    noise : float
+        There are as many rounds as keep ln(options) / eta below this.
+    one_will_do : bool, default False
+        Whether a single rule is better than three that would be too noisy.
+    """
+
+    density: Fraction
+    learning_rate: Callable[[int], Fraction]
+    noise: float
+    one_will_do: bool = False
 
 
 class Round(Protocol):
@@ -72,6 +97,15 @@ class Round(Protocol):
 
 class Candidates(Protocol):
     """The rules that a learner lets compete under one schema."""
+
+    @property
+    def defaults(self) -> Defaults:
+        """What is automatic for this learner."""
+        ...
+
+    def __hash__(self) -> int:
+        """Plans are remembered by what they are for."""
+        ...
 
     @property
     def choices(self) -> tuple[Choice, ...]:

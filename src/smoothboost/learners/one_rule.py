@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from smoothboost import _validate
 from smoothboost.engine import CountEngine
-from smoothboost.learners.choices import Choice, OneChoice, accuracy_range
+from smoothboost.learners.choices import Choice, Defaults, OneChoice, accuracy_range
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
 from smoothboost.measure import Measure
 from smoothboost.rules import LiteralRule
@@ -51,6 +51,10 @@ class OneRuleCandidates:
     A rule is a literal and two classes; its score is the weight of the rows it gets right. The
     constant rules come last.
     """
+
+    defaults = Defaults(
+        density=Fraction(35, 100), learning_rate=lambda n_rounds: Fraction(4, 10), noise=0.06
+    )
 
     def __init__(self, schema: Schema, language: str, constraints: Constraints) -> None:
         literals = literals_of(schema, language, constraints)

@@ -46,7 +46,7 @@ class Guarantee:
     drafted: bool
 
     neighbours = "one row replaced, number of rows public"
-    proof = "docs/privacy/one-rules.md"
+    proof = "docs/privacy/README.md"
 
     @property
     def holds(self) -> bool:

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from smoothboost import Categorical, Numeric, Schema, _kernels, engine
-from smoothboost.engine import LocalEngine
+from smoothboost import Categorical, Numeric, Schema, _kernels, count_table
+from smoothboost.count_table import CountTable
 from smoothboost.rules import Literal, LiteralRule
 from smoothboost.table import Table
 
@@ -75,7 +75,7 @@ def random_weights(table, n_votes, rng):
 
 def check_against_twin(table, n_rules, n_threads=1, seed=0):
     rng = np.random.default_rng(seed)
-    local = LocalEngine(table, n_rules, n_threads)
+    local = CountTable(table, n_rules, n_threads)
     assert local.n_rows == table.n_rows
     rules = []
     for done in range(n_rules + 1):
@@ -91,7 +91,7 @@ def check_against_twin(table, n_rules, n_threads=1, seed=0):
 def packing(request, monkeypatch):
     """Large tables put several narrow columns into one byte; let small ones do both."""
     many = 0 if request.param == "packed" else 10**9
-    monkeypatch.setattr(engine, "_MANY_ROWS", many, raising=False)
+    monkeypatch.setattr(count_table, "_MANY_ROWS", many, raising=False)
 
 
 # Equality with the twin ---------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_blocks_of_rows_equal_the_twin(n_rows, n_threads):
 def test_many_rounds_of_the_same_rule_equal_the_twin():
     table = make_table([4, 2], 2, 100)
     rule = LiteralRule(Literal.at_most(0, 1), 1, 0)
-    local = LocalEngine(table, 300)
+    local = CountTable(table, 300)
     for _ in range(300):
         local.add_votes(rule)
     assert np.array_equal(local.level_counts(), twin_level_counts(table, [rule] * 300))
@@ -158,9 +158,9 @@ def test_the_order_of_rows_and_the_threads_do_not_matter():
     order = np.random.default_rng(1).permutation(table.n_rows)
     shuffled = Table(table.schema, table.codes[:, order].copy(), table.labels[order])
     engines = [
-        LocalEngine(table, 8),
-        LocalEngine(table, 8, n_threads=4),
-        LocalEngine(shuffled, 8, n_threads=2),
+        CountTable(table, 8),
+        CountTable(table, 8, n_threads=4),
+        CountTable(shuffled, 8, n_threads=2),
     ]
     rng = np.random.default_rng(2)
     for done in range(1, 9):
@@ -183,7 +183,7 @@ def test_the_table_is_not_changed():
 
 def test_answers_are_copies_that_later_votes_leave_alone():
     table = make_table([4, 2], 2, 100)
-    local = LocalEngine(table, 3)
+    local = CountTable(table, 3)
     before = local.level_counts()
     kept = before.copy()
     local.add_votes(LiteralRule(Literal.at_most(0, 1), 1, 0))
@@ -214,7 +214,7 @@ def test_a_vote_moves_at_most_the_rows_on_the_smaller_side_of_its_literal(
     for name in ("move_rows", "move_groups"):
         monkeypatch.setattr(_kernels, name, recording(getattr(_kernels, name)))
     table = make_table([6, 2, 32], n_classes, 1000, skew=skew)
-    local = LocalEngine(table, 40)
+    local = CountTable(table, 40)
     rng = np.random.default_rng(3)
     literals = 0
     for _ in range(40):

@@ -1,0 +1,240 @@
+"""The engine of 1-rules: the same answers, but a round costs only the rows that move.
+
+It keeps, for every column, how many rows stand at each (code, class, level); a round then costs
+in proportion to the rows whose level moves against the majority of their class, not to the whole
+table.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import partial, reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost import _kernels
+from smoothboost.engine import CountEngine, Region
+from smoothboost.rules import Literal, LiteralRule, Rule
+from smoothboost.table import Table
+from smoothboost.threads import Threads
+
+_BLOCK = 4096  # rows whose codes fit the first cache, and whose numbers fit 16 bits
+_MANY_ROWS = 100_000  # from here on, packing columns saves more than unpacking their counts costs
+_MANY_OF = 16  # with this share of the rows to move, looking at all of them is the faster way
+
+
+class CountTable(CountEngine):
+    """A table in memory; threads share its columns to count it, and its rows to move them.
+
+    Levels are kept relative to a running offset per class: when most rows of a class rise, the
+    offset rises and the others fall, so only the smaller part is touched. In `counts`, the slot
+    of a level is that level minus the class's offset plus `n_rounds`.
+
+    Parameters
+    ----------
+    table : Table
+        Codes and labels.
+    n_rounds : int
+        The most votes that will be added.
+    n_threads : int, default 1
+        Threads to count with; the results do not depend on it.
+    """
+
+    def __init__(self, table: Table, n_rounds: int, n_threads: int = 1) -> None:
+        self._codes = table.codes
+        self._labels = table.labels
+        self._n_classes = len(table.schema.target)
+        self._threads = Threads(n_threads)
+        self._n_rounds = n_rounds
+        self._n_votes = 0
+        sizes = [column.n_codes for column in table.schema.columns.values()]
+        self._column_starts = np.cumsum([0, *sizes], dtype=np.int64)
+        self._offsets = [0] * self._n_classes
+        self._levels = np.zeros(table.n_rows, dtype=np.int16)
+        shape = (self._n_classes, 2 * n_rounds + 1, self._column_starts[-1])
+        self._counts = np.zeros(shape, dtype=np.int64)
+        self._threads.spread(
+            len(sizes),
+            partial(
+                _kernels.count_codes,
+                self._codes,
+                self._labels,
+                self._column_starts,
+                self._counts,
+                n_rounds,
+            ),
+        )
+        limit = 256 if table.n_rows >= _MANY_ROWS else 1
+        self._digits, self._pack_starts, places = _pack(self._column_starts, limit)
+        self._words = np.zeros((places[-1, 1] + 1, table.n_rows), dtype=np.uint32)
+        fill = partial(_kernels.fill_words, self._codes, places, self._words)
+        self._threads.spread(-(-table.n_rows // _BLOCK), fill)
+        self._indexes: dict[int, tuple[NDArray[np.uint16], NDArray[np.int32]]] = {}
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return len(self._labels)
+
+    def level_counts(self) -> NDArray[np.int64]:
+        """Return how many rows stand at each (class, level)."""
+        return np.stack([self._column_counts(0, label).sum(axis=1) for label in self._classes])
+
+    def code_sums(self, weights: NDArray[np.int64], region: Region = ()) -> NDArray[np.int64]:
+        """Return the weight at each (code, class), columns one after the other."""
+        if region:
+            raise NotImplementedError("A count table knows no regions: use a LocalEngine.")
+        sums = [weights[c] @ self._counts[c, self._slots(c)] for c in self._classes]
+        return np.stack(sums, axis=1)
+
+    def pair_sums(self, weights: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Raise: a count table holds one column at a time."""
+        raise NotImplementedError("A count table knows no pairs: use a LocalEngine.")
+
+    def add_votes(self, rule: Rule) -> None:
+        """Let a rule vote: rows it predicts correctly rise by one level."""
+        if not isinstance(rule, LiteralRule):
+            raise NotImplementedError("A count table follows 1-rules only: use a LocalEngine.")
+        if rule.literal is None or rule.if_true == rule.if_false:
+            self._offsets[rule.if_true] += 1
+        else:
+            self._move(rule.literal, rule.if_true, rule.if_false)
+        self._n_votes += 1
+
+    def fork(self) -> CountTable:
+        """Return a second engine on the same table, with the same votes."""
+        twin = copy(self)
+        twin._offsets = self._offsets.copy()
+        twin._levels = self._levels.copy()
+        twin._counts = self._counts.copy()
+        return twin
+
+    @property
+    def _classes(self) -> range:
+        return range(self._n_classes)
+
+    def _slots(self, label: int) -> slice:
+        """Return where the levels 0, ..., n_votes of a class stand in `counts`."""
+        lowest = self._n_rounds - self._offsets[label]
+        return slice(lowest, lowest + self._n_votes + 1)
+
+    def _move(self, literal: Literal, if_true: int, if_false: int) -> None:
+        """Shift the rows that leave the majority of their class, and carry their counts."""
+        movers: list[tuple[int, bool, int, int]] = []  # see `_kernels.move_rows`
+        carries: list[tuple[int, int, int, int]] = []  # class, step, first slot, number of slots
+        n_moved = n_keys = 0
+        for label, rises_inside in ((if_true, True), (if_false, False)):
+            here = self._column_counts(literal.column, label)
+            inside = int(here[:, literal.start : literal.stop].sum())
+            outside = int(here.sum()) - inside
+            rising, falling = (inside, outside) if rises_inside else (outside, inside)
+            few_rise = rising <= falling
+            step = 1 if few_rise else -1
+            n_moved += min(rising, falling)
+            # One key for each level that some row of the class may have.
+            present = np.flatnonzero(here.any(axis=1))
+            lowest, highest = int(present.min(initial=0)), int(present.max(initial=0))
+            key_of_zero = n_keys - lowest + self._offsets[label]  # levels lack the offset
+            movers.append((label, few_rise == rises_inside, step, key_of_zero))
+            carries.append((label, step, self._slots(label).start + lowest, highest - lowest + 1))
+            n_keys += highest - lowest + 1
+            if not few_rise:
+                self._offsets[label] += 1
+        way = self._by_scan if n_moved * _MANY_OF >= self.n_rows else self._by_index
+        moved = self._count_moved(way(literal, np.array(movers, dtype=np.int64)), n_keys)
+        for label, step, first, size in carries:
+            leaving, moved = moved[:size], moved[size:]
+            self._counts[label, first : first + size] -= leaving
+            self._counts[label, first + step : first + step + size] += leaving
+
+    def _by_scan(self, literal: Literal, movers: NDArray[np.int64]) -> partial[None]:
+        """Find the rows that move by looking at all of them."""
+        return partial(
+            _kernels.move_rows,
+            self._codes[literal.column],
+            literal.start,
+            literal.stop - literal.start,
+            self._labels,
+            movers,
+        )
+
+    def _by_index(self, literal: Literal, movers: NDArray[np.int64]) -> partial[None]:
+        """Find the rows that move by the column's index, without looking at the others."""
+        n_codes = self._n_codes(literal.column)
+        inside = [(literal.start, literal.stop)]
+        outside = [(0, literal.start), (literal.stop, n_codes)]
+        groups = [
+            (label * n_codes + first, label * n_codes + last)
+            for label, is_inside, _, _ in movers.tolist()
+            for first, last in (inside if is_inside else outside)
+        ]
+        index = self._index(literal.column)
+        return partial(_kernels.move_groups, *index, np.array(groups), self._labels, movers)
+
+    def _count_moved(self, move: partial[None], n_keys: int) -> NDArray[np.uint32]:
+        """Move rows; return how many stood at each (key, code), columns one after the other."""
+        shares: list[NDArray[np.uint32]] = []  # what each thread counts
+        next_block = np.zeros(1, dtype=np.int64)
+
+        def work(first: int, last: int) -> None:
+            moved = np.zeros((n_keys, self._column_starts[-1]), dtype=np.uint32)
+            shares.append(moved)
+            packs = (self._words, self._digits, self._pack_starts)
+            move(self._levels, *packs, moved, next_block)
+
+        self._threads.spread(self._threads.count, work)
+        return reduce(np.add, shares)
+
+    def _column_counts(self, column: int, label: int) -> NDArray[np.int64]:
+        """Return how many rows of a class stand at each (level, code)."""
+        first, last = self._column_starts[column : column + 2]
+        return self._counts[label, self._slots(label), first:last]
+
+    def _n_codes(self, column: int) -> int:
+        return int(self._column_starts[column + 1] - self._column_starts[column])
+
+    def _index(self, column: int) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
+        """Rows sorted by (class, code) within blocks; made when a column is first chosen."""
+        if column not in self._indexes:
+            n_codes = self._n_codes(column)
+            order = np.empty(self.n_rows, dtype=np.uint16)
+            n_blocks = -(-self.n_rows // _BLOCK)
+            starts = np.empty((n_blocks, self._n_classes * n_codes + 1), dtype=np.int32)
+            sort = partial(
+                _kernels.index_column, self._codes[column], self._labels, n_codes, order, starts
+            )
+            self._threads.spread(n_blocks, sort)
+            self._indexes[column] = order, starts
+        return self._indexes[column]
+
+
+def _pack(
+    column_starts: NDArray[np.int64], limit: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Put narrow columns together in one byte, as digits, while there are at most `limit` values.
+
+    Moving a row then touches one counter per byte instead of one per column. Returns the
+    `digits` and `pack_starts` of `_kernels.move_rows`, and the `places` of `fill_words`.
+    """
+    sizes = np.diff(column_starts).tolist()
+    packs: list[list[int]] = []
+    values: list[int] = []
+    for column in sorted(range(len(sizes)), key=lambda column: -sizes[column]):  # first fit
+        fits = [at for at, value in enumerate(values) if value * sizes[column] <= limit]
+        if fits:
+            packs[fits[0]].append(column)
+            values[fits[0]] *= sizes[column]
+        else:
+            packs.append([column])
+            values.append(sizes[column])
+    digits, places = [], []
+    for at, columns in enumerate(packs):
+        divisor = 1
+        for column in columns:
+            digits.append((divisor, sizes[column], column_starts[column]))
+            # A divisor of 256 has only columns of one code, 0, above it.
+            places.append((column, at // 4, divisor % 256 << 8 * (at % 4)))
+            divisor *= sizes[column]
+    pack_starts = np.cumsum([0, *map(len, packs)], dtype=np.int64)
+    return np.array(digits, dtype=np.int64), pack_starts, np.array(places, dtype=np.int64)

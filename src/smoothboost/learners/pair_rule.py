@@ -1,0 +1,361 @@
+"""The pair-rule learner: two literals, four cells and a class for each, chosen all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from itertools import product
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost import _sums, _validate
+from smoothboost.engine import CountEngine
+from smoothboost.learners.choices import Choice, Defaults, OneChoice, accuracy_range
+from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
+from smoothboost.learners.one_rule import OneRule, OneRuleCandidates
+from smoothboost.measure import Measure
+from smoothboost.privacy.factored import FactoredScores
+from smoothboost.rules import Literal, Rule, Split, make_rule
+from smoothboost.schema import Schema
+
+MEMORY = 2 << 30
+"""The most bytes that the sums of one round may take."""
+
+BOTH, FIRST_ONLY, SECOND_ONLY, NEITHER = range(4)
+"""The cells of two literals, by which of them hold."""
+
+
+@dataclass(frozen=True)
+class PairRule:
+    """Rules with two literals: a depth-two tree for the price of a 1-rule.
+
+    Every pair of literals competes with every class for each of its four cells, on two columns
+    or, as intervals, on one; 1-rules and constants are among them.
+
+    Parameters
+    ----------
+    literals : {"threshold", "one_hot"}, default "threshold"
+        How numeric columns are tested: by thresholds, or bin by bin.
+    columns : sequence of str or None, default None
+        The declared columns that may be paired, the most useful first; None takes all.
+    max_pairs : int or None, default None
+        The most pairs of columns (a column with itself is one) that compete, the pairs of
+        earlier columns first; None takes all.
+
+    Examples
+    --------
+    >>> from smoothboost import Boolean, Schema
+    >>> schema = Schema({"member": Boolean(), "new": Boolean()}, target=["no", "yes"])
+    >>> PairRule().compete(schema).choices[0].n_options  # one pair of literals, 2**4 labellings
+    16
+    """
+
+    literals: str = "threshold"
+    columns: tuple[str, ...] | None = None
+    max_pairs: int | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.columns, list):  # so that learners can be compared and cached
+            object.__setattr__(self, "columns", tuple(self.columns))
+
+    def compete(
+        self, schema: Schema, constraints: Constraints | None = None
+    ) -> PairCandidates | OneRuleCandidates:
+        """List the rules that compete under a schema and public constraints.
+
+        A schema with fewer than two literals has no pairs: its 1-rules compete.
+        """
+        _validate.one_of("literals", self.literals, LANGUAGES)
+        if self.max_pairs is not None:
+            _validate.whole("max_pairs", self.max_pairs, 1)
+        constraints = constraints or Constraints()
+        constraints.check(schema)
+        columns = self._columns(schema)
+        literals = literals_of(schema, self.literals, constraints)
+        if sum(literal.column in columns for literal in literals) < 2:
+            return OneRule(self.literals).compete(schema, constraints)
+        return _candidates(schema, columns, self.max_pairs, self.literals, constraints)
+
+    def _columns(self, schema: Schema) -> tuple[int, ...]:
+        """Return the positions of the columns to pair, in the order of their use."""
+        if self.columns is None:
+            return tuple(range(len(schema.columns)))
+        if not isinstance(self.columns, tuple) or not self.columns:
+            got = _validate.shown(self.columns)
+            raise ValueError(f"Expected columns to be a list of declared columns, got {got}.")
+        for name in self.columns:
+            if name not in schema.columns:
+                raise ValueError(
+                    f"Expected columns to name declared columns, got {name!r}; "
+                    f"declared are {', '.join(schema.names)}."
+                )
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("Expected columns to name each column once.")
+        return tuple(map(schema.names.index, self.columns))
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Pairs of literals that have the same labellings.
+
+    Each of `cells` gets its own class, or, if `labellings` is not None, they get one of those
+    together.
+    """
+
+    items: NDArray[np.intp]
+    cells: tuple[int, ...]
+    labellings: tuple[tuple[int, ...], ...] | None
+
+    def scores(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the scores of the items' parts from the weights of their four cells."""
+        weights = cells[self.items][:, self.cells]
+        if self.labellings is None:
+            return weights
+        return np.stack(
+            [weights[:, range(len(self.cells)), labels].sum(axis=1) for labels in self.labellings],
+            axis=1,
+        )[:, None]
+
+    def classes(self, options: Sequence[int]) -> list[int]:
+        """Return the class of each of the four cells.
+
+        A cell that no row can be in has the class of the cell that differs in the second literal,
+        so that this literal is not asked in vain.
+        """
+        labels = options if self.labellings is None else self.labellings[options[0]]
+        class_of = dict(zip(self.cells, labels, strict=True))
+        return [class_of[cell if cell in class_of else cell ^ 1] for cell in range(4)]
+
+
+class PairCandidates:
+    """The pair rules that compete in every round, and their scores.
+
+    An item is a pair of literals; its four cells are the parts whose classes are chosen.
+    """
+
+    # Few strong rules need larger steps than many weak ones: docs/results/pair-rules.md.
+    defaults = Defaults(
+        density=Fraction(3, 10),
+        learning_rate=lambda n_rounds: min(
+            Fraction(7, 10), Fraction(isqrt(4 * 10**6 // n_rounds), 1000)
+        ),
+        noise=0.04,
+        one_will_do=True,
+    )
+
+    def __init__(
+        self,
+        schema: Schema,
+        columns: Sequence[int],
+        max_pairs: int | None,
+        language: str,
+        constraints: Constraints,
+    ) -> None:
+        self._n_classes = len(schema.target)
+        self._n_codes = np.array([c.n_codes for c in schema.columns.values()], dtype=np.int64)
+        self._literals = literals_of(schema, language, constraints)  # in the columns' order
+        counts = np.bincount(
+            [literal.column for literal in self._literals], minlength=len(schema.columns)
+        )
+        self._literal_starts = np.cumsum([0, *counts], dtype=np.int64)
+        self._ranges = np.array([(lit.start, lit.stop) for lit in self._literals], dtype=np.int64)
+        used = [column for column in columns if counts[column]]
+        pairs = [
+            (min(a, b), max(a, b))
+            for at, b in enumerate(used)
+            for a in used[: at + 1]
+            if a != b or counts[a] > 1
+        ]
+        self._pairs = np.array(pairs[:max_pairs], dtype=np.int64).reshape(-1, 2)
+        self._check_memory(schema, counts)
+        listed = [_literal_pairs(a, b, self._literal_starts) for a, b in self._pairs.tolist()]
+        self._item_starts = np.cumsum([0, *map(len, listed)], dtype=np.int64)
+        self._items = np.concatenate(listed)
+        self._groups = _groups(schema, self._literals, self._items, constraints)
+        # Sums of a table without rows: only their shape counts.
+        self._outline = self._scores(np.zeros((len(self._items), 4, self._n_classes), np.int64))
+
+    def __len__(self) -> int:
+        return len(self._outline)
+
+    def __getitem__(self, index: int) -> Rule:
+        item, options = self._outline.place(index)
+        for group in self._groups:
+            if item < len(group.items):
+                first, second = (self._literals[at] for at in self._items[group.items[item]])
+                return _rule(first, second, group.classes(options))
+            item -= len(group.items)
+        raise IndexError(index)
+
+    @cached_property
+    def choices(self) -> tuple[Choice, ...]:
+        """The one choice of a round: a rule."""
+
+        def score_range(measure: Measure, n_votes: int) -> int:
+            return self.score_range(measure.peak(n_votes), measure.rounding)
+
+        return (Choice("rule", len(self), score_range, paper_factor=4),)
+
+    @property
+    def n_choices(self) -> int:
+        """How many choices make a rule: one."""
+        return 1
+
+    def score_range(self, peak: Fraction, rounding: int) -> int:
+        """Return the length of the interval that holds all score changes: 2 * peak + rounding.
+
+        Notes
+        -----
+        Guarantee: a selection at rate r is r times this private (docs/privacy/pair-rules.md).
+        """
+        return accuracy_range(peak, rounding)
+
+    def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:
+        """Score every rule."""
+        cells = self._cells(engine.pair_sums(weights, self._pairs))
+        return OneChoice(self._scores(cells), self.__getitem__)
+
+    def _cells(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the weight of each (item, cell, class) from that of each pair of codes."""
+        sizes = self._n_codes[self._pairs].prod(axis=1) * self._n_classes
+        cells = np.empty((len(self._items), 4, self._n_classes), dtype=np.int64)
+        _sums.quadrants(
+            sums,
+            self._pairs,
+            self._n_codes,
+            np.cumsum([0, *sizes], dtype=np.int64),
+            self._literal_starts,
+            self._ranges,
+            self._item_starts,
+            cells,
+            0,
+            len(self._pairs),
+        )
+        return cells
+
+    def _scores(self, cells: NDArray[np.int64]) -> FactoredScores:
+        return FactoredScores([group.scores(cells) for group in self._groups])
+
+    def _check_memory(self, schema: Schema, counts: NDArray[np.int64]) -> None:
+        """Raise if the sums of a round would not fit, before anything is allocated."""
+        a, b = self._pairs.T
+        n_items = int(
+            np.where(a != b, counts[a] * counts[b], counts[a] * (counts[a] - 1) // 2).sum()
+        )
+        n_cells = int(self._n_codes[self._pairs].prod(axis=1).sum())
+        # The four cells of an item are held three times over while it is chosen.
+        needed = 8 * self._n_classes * (n_cells + 12 * n_items)
+        if needed > MEMORY:
+            widest = max(schema.names, key=lambda name: schema.columns[name].n_codes)
+            raise ValueError(
+                f"Expected pair rules that fit in {MEMORY / 2**30:.0f} GiB, got {n_items:,} pairs "
+                f"of literals on {len(self._pairs):,} pairs of columns, which need "
+                f"{needed / 2**30:.1f} GiB. Bound them by public choices: "
+                "PairRule(columns=[...]) with the columns worth pairing, "
+                f"PairRule(max_pairs={max(1, len(self._pairs) * MEMORY // (2 * needed))}), "
+                f"or fewer bins ({widest} has {schema.columns[widest].n_codes})."
+            )
+
+
+def _literal_pairs(a: int, b: int, starts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """List the pairs of literals of two columns, or of one, as positions among all literals."""
+    if a == b:
+        first, second = np.triu_indices(starts[a + 1] - starts[a], 1)
+        return np.asarray(np.stack([first, second], axis=1) + starts[a])
+    first, second = np.arange(starts[a], starts[a + 1]), np.arange(starts[b], starts[b + 1])
+    return np.stack(np.meshgrid(first, second, indexing="ij"), axis=2).reshape(-1, 2)
+
+
+def _groups(
+    schema: Schema,
+    literals: Sequence[Literal],
+    items: NDArray[np.int64],
+    constraints: Constraints,
+) -> list[_Group]:
+    """Sort the pairs of literals by what labellings they may have."""
+    columns = np.array([literal.column for literal in literals])
+    monotone = {schema.names.index(name): sign for name, sign in constraints.monotone}
+    bound = np.isin(columns[items], list(monotone)).any(axis=1)
+    alone = columns[items[:, 0]] == columns[items[:, 1]]
+    members: dict[tuple[tuple[int, ...], _Orders], list[int]] = {}
+    for at in np.flatnonzero(bound | alone).tolist():
+        first, second = (literals[position] for position in items[at])
+        key = _live_cells(schema, first, second), _orders(schema, first, second, monotone)
+        members.setdefault(key, []).append(at)
+    free = np.flatnonzero(~(bound | alone))
+    groups = [_Group(free, (BOTH, FIRST_ONLY, SECOND_ONLY, NEITHER), None)] if len(free) else []
+    for (cells, orders), places in members.items():
+        labellings = _labellings(cells, orders, len(schema.target)) if orders else None
+        groups.append(_Group(np.array(places, dtype=np.intp), cells, labellings))
+    return groups
+
+
+def _cell(first: bool, second: bool) -> int:
+    return 2 * (not first) + (not second)
+
+
+def _live_cells(schema: Schema, first: Literal, second: Literal) -> tuple[int, ...]:
+    """Return the cells that some row can be in: all, or three if both test one column."""
+    if first.column != second.column:
+        return BOTH, FIRST_ONLY, SECOND_ONLY, NEITHER
+    codes = np.arange(schema.columns[schema.names[first.column]].n_codes)
+    return tuple(sorted(set(map(_cell, first.holds(codes).tolist(), second.holds(codes).tolist()))))
+
+
+_Orders = tuple[tuple[int, tuple[int, ...]], ...]
+"""Signs, and the cells that a row passes through as the value of a monotone column grows."""
+
+
+def _orders(schema: Schema, first: Literal, second: Literal, monotone: dict[int, int]) -> _Orders:
+    orders = []
+    for column in sorted({first.column, second.column} & set(monotone)):
+        codes = np.arange(schema.columns[schema.names[column]].n_ordered)
+        ways = [
+            [literal.holds(codes).tolist()]
+            if literal.column == column
+            else [[True] * len(codes), [False] * len(codes)]
+            for literal in (first, second)
+        ]
+        for one, two in product(*ways):
+            passed = list(map(_cell, one, two))
+            steps = tuple(c for c, last in zip(passed, [-1, *passed], strict=False) if c != last)
+            if len(steps) > 1:
+                orders.append((monotone[column], steps))
+    return tuple(orders)
+
+
+def _labellings(
+    cells: tuple[int, ...], orders: _Orders, n_classes: int
+) -> tuple[tuple[int, ...], ...]:
+    """List the classes of the cells that never move against a monotone column."""
+
+    def obeys(labels: tuple[int, ...]) -> bool:
+        label_of = dict(zip(cells, labels, strict=True))
+        return all(
+            [label_of[cell] for cell in steps]
+            == sorted((label_of[cell] for cell in steps), reverse=sign < 0)
+            for sign, steps in orders
+        )
+
+    return tuple(filter(obeys, product(range(n_classes), repeat=len(cells))))
+
+
+def _rule(first: Literal, second: Literal, classes: Sequence[int]) -> Rule:
+    inside = Split(second, classes[BOTH], classes[FIRST_ONLY])
+    outside = Split(second, classes[SECOND_ONLY], classes[NEITHER])
+    return make_rule(Split(first, inside, outside))
+
+
+@lru_cache(maxsize=16)
+def _candidates(
+    schema: Schema,
+    columns: tuple[int, ...],
+    max_pairs: int | None,
+    language: str,
+    constraints: Constraints,
+) -> PairCandidates:
+    return PairCandidates(schema, columns, max_pairs, language, constraints)

@@ -1,0 +1,103 @@
+"""Prediction by look-up: the votes of rules that test the same columns, as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost.rules import Rule
+
+LARGEST = 1 << 16
+"""The most cells of a table; rules on more are asked one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class VoteTable:
+    """The votes that rules on the same columns give each class, by the codes of these columns.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        Positions of the columns in the schema.
+    votes : array of int64, shape (n_codes of each column..., n_classes)
+        Votes for each class.
+    """
+
+    columns: tuple[int, ...]
+    votes: NDArray[np.int64]
+
+    def matters(self, axis: int) -> bool:
+        """Tell whether the votes depend on one of the columns."""
+        return bool(np.ptp(self.votes, axis=axis).any())
+
+    def count(self, codes: dict[int, NDArray[np.uint8]], n_rows: int) -> NDArray[np.int64]:
+        """Look up the votes of rows, given the codes of the columns that matter."""
+        place = np.zeros(n_rows, dtype=np.intp)
+        for axis, column in enumerate(self.columns):
+            place *= self.votes.shape[axis]
+            if column in codes:
+                place += codes[column]
+        return np.asarray(self.votes.reshape(-1, self.votes.shape[-1])[place])
+
+
+@dataclass(frozen=True, eq=False)
+class LooseRules:
+    """Rules on so many codes that a table would be too large."""
+
+    columns: tuple[int, ...]
+    rules: tuple[Rule, ...]
+    n_classes: int
+
+    def matters(self, axis: int) -> bool:
+        """Tell whether the votes depend on one of the columns: as far as is known, yes."""
+        return True
+
+    def count(self, codes: dict[int, NDArray[np.uint8]], n_rows: int) -> NDArray[np.int64]:
+        """Ask every rule."""
+        placed = np.zeros((max(self.columns) + 1, n_rows), dtype=np.uint8)
+        for column in self.columns:
+            placed[column] = codes[column]
+        return _count(self.rules, placed, self.n_classes)
+
+
+def vote_tables(
+    rules: Iterable[Rule], n_codes: Sequence[int], n_classes: int
+) -> list[VoteTable | LooseRules]:
+    """Group rules by the columns they test, and add up their votes.
+
+    Examples
+    --------
+    >>> from smoothboost.rules import Literal, LiteralRule
+    >>> rule = LiteralRule(Literal.equals(0, 1), if_true=1, if_false=0)
+    >>> vote_tables([rule, rule], n_codes=[3], n_classes=2)[0].votes
+    array([[2, 0],
+           [0, 2],
+           [2, 0]])
+    """
+    groups: dict[tuple[int, ...], list[Rule]] = {}
+    for rule in rules:
+        groups.setdefault(rule.columns, []).append(rule)
+    tables: list[VoteTable | LooseRules] = []
+    for columns, group in sorted(groups.items()):
+        shape = [n_codes[column] for column in columns]
+        if prod(shape) > LARGEST:
+            tables.append(LooseRules(columns, tuple(group), n_classes))
+            continue
+        codes = np.zeros((max(columns, default=0) + 1, prod(shape)), dtype=np.uint8)
+        for column, places in zip(columns, np.indices(shape), strict=True):
+            codes[column] = places.ravel()
+        votes = _count(group, codes, n_classes).reshape(*shape, n_classes)
+        tables.append(VoteTable(columns, votes))
+    return tables
+
+
+def _count(rules: Sequence[Rule], codes: NDArray[np.uint8], n_classes: int) -> NDArray[np.int64]:
+    votes = np.zeros((codes.shape[1], n_classes), dtype=np.int64)
+    rows = np.arange(codes.shape[1])
+    for rule in rules:
+        votes[rows, rule.predict(codes)] += 1
+    return votes

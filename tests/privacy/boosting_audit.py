@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 
-from smoothboost import Boolean, OneRule, Schema
+from smoothboost import Boolean, Numeric, OneRule, PairRule, Schema, TopDown
 from smoothboost.boost import Booster
 from smoothboost.count_table import CountTable
-from smoothboost.plan import Budget, make_plan
-from smoothboost.privacy.audit import largest_loss, log_probabilities, tables_of
+from smoothboost.engine import LocalEngine
+from smoothboost.learners.one_rule import OneRuleCandidates
+from smoothboost.plan import Budget, Plan, make_plan
+from smoothboost.privacy.audit import Release, largest_loss, log_probabilities, tables_of
 from smoothboost.table import Table
 
 MECHANISMS = ("permute_and_flip", "exponential")
+TWO_COLUMNS = {"a": Boolean(), "b": Boolean()}
+ONE_RULE = OneRule()
+ONE_COLUMN = {"a": Numeric(edges=[1, 2])}  # three codes: intervals compete
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One audit: all tables of n rows over two binary columns and C classes."""
+    """One audit: all tables of n rows over one schema's codes and C classes."""
 
     n_rows: int
     n_classes: int
@@ -28,6 +35,13 @@ class Setting:
     learning_rate: Fraction
     class_weights: tuple[Fraction, ...] | None = None
     calibration: str = "tight"
+    learner: OneRule | PairRule | TopDown = ONE_RULE
+    interval: bool = False
+
+    def __str__(self) -> str:
+        parts = [self.learner, self.n_rows, self.n_classes, self.n_rounds, self.density]
+        parts += [self.learning_rate, self.class_weights, self.calibration, self.interval]
+        return "-".join(map(str, parts))
 
     @property
     def clips(self) -> bool:
@@ -35,41 +49,102 @@ class Setting:
         spread = np.exp(float(self.learning_rate) * (self.n_rounds - 1))
         return float(self.density) * spread > 1
 
+    @property
+    def schema(self) -> Schema:
+        """The declared columns and classes."""
+        columns = ONE_COLUMN if self.interval else TWO_COLUMNS
+        return Schema(columns, target=list(range(self.n_classes)))
 
-def audit(setting: Setting, epsilons: tuple[Fraction, ...]) -> dict[tuple[str, Fraction], float]:
-    """Return the exact largest loss for each mechanism and epsilon."""
-    schema = Schema({"a": Boolean(), "b": Boolean()}, target=list(range(setting.n_classes)))
-    candidates = OneRule().compete(schema)
-    weights = setting.class_weights or (Fraction(1),) * setting.n_classes
-    plans = {
-        (mechanism, epsilon): make_plan(
+    def plan(self, mechanism: str, epsilon: Fraction) -> Plan:
+        """What a fit would spend."""
+        return make_plan(
             Budget(epsilon),
-            setting.n_rows,
-            candidates,
-            weights,
-            setting.n_rounds,
-            setting.density,
-            setting.learning_rate,
-            setting.calibration,
+            self.n_rows,
+            self.learner.compete(self.schema),
+            self.class_weights or (Fraction(1),) * self.n_classes,
+            self.n_rounds,
+            self.density,
+            self.learning_rate,
+            self.calibration,
             mechanism,
         )
-        for mechanism in MECHANISMS
-        for epsilon in epsilons
-    }
-    # The scores do not depend on the mechanism or its rate, so one walk serves all plans.
-    first = next(iter(plans.values()))
-    variants = [lambda booster, plan=plan: booster.propose(plan) for plan in plans.values()]
-    domain = [(a, b, y) for a in (0, 1) for b in (0, 1) for y in range(setting.n_classes)]
+
+
+Outputs = dict[tuple[tuple[int, ...], ...], np.ndarray]
+
+
+def domain_of(setting: Setting) -> list[tuple[int, ...]]:
+    """List every row a table may have: codes, then the class."""
+    n_codes = [column.n_codes for column in setting.schema.columns.values()]
+    return list(product(*map(range, n_codes), range(setting.n_classes)))
+
+
+def outputs_of(
+    setting: Setting,
+    plans: list[Plan],
+    part: Callable[[Booster], Release] = lambda booster: booster,
+    tables: Iterable[tuple[tuple[int, ...], ...]] | None = None,
+) -> Outputs:
+    """Return the log-probability of every output, for every table (or some) and plan.
+
+    The scores do not depend on the mechanism or its rate, so one walk serves all plans. `part`
+    makes a release of some of a booster's choices.
+    """
+    schema = setting.schema
+    candidates = setting.learner.compete(schema)
+    engine = CountTable if isinstance(candidates, OneRuleCandidates) else LocalEngine
+    variants = [lambda release, plan=plan: release.propose(plan) for plan in plans]
     outputs = {}
-    for rows in tables_of(domain, setting.n_rows):
+    for rows in tables or tables_of(domain_of(setting), setting.n_rows):
         cells = np.array(rows, dtype=np.uint8)
-        table = Table(schema, np.ascontiguousarray(cells[:, :2].T), cells[:, 2].copy())
-        booster = Booster(CountTable(table, setting.n_rounds), candidates, first)
-        outputs[rows] = log_probabilities(booster, variants)
-    losses = largest_loss(outputs, domain)
+        table = Table(schema, np.ascontiguousarray(cells[:, :-1].T), cells[:, -1].copy())
+        booster = Booster(engine(table, setting.n_rounds), candidates, plans[0])
+        outputs[rows] = log_probabilities(part(booster), variants)
+    return outputs
+
+
+def audit(
+    setting: Setting,
+    epsilons: tuple[Fraction, ...],
+    part: Callable[[Booster], Release] = lambda booster: booster,
+    tables: Iterable[tuple[tuple[int, ...], ...]] | None = None,
+) -> dict[tuple[str, Fraction], float]:
+    """Return the exact largest loss for each mechanism and epsilon."""
+    plans = {(name, e): setting.plan(name, e) for name in MECHANISMS for e in epsilons}
+    outputs = outputs_of(setting, list(plans.values()), part, tables)
+    losses = largest_loss(outputs, domain_of(setting))
     return dict(zip(plans, losses.tolist(), strict=True))
 
 
-def without(setting: Setting, **changes: object) -> Setting:
-    """Return the setting with some fields changed."""
-    return replace(setting, **changes)
+@dataclass
+class Part:
+    """The first choices of a booster as a release of their own, or those after some outcomes."""
+
+    booster: Booster
+    choices_left: int
+
+    def propose(self, plan: Plan | None = None):
+        """Return the booster's next choice."""
+        return self.booster.propose(plan)
+
+    def accept(self, index: int) -> None:
+        """Go on with one outcome."""
+        self.booster.accept(index)
+        self.choices_left -= 1
+
+    def fork(self) -> Part:
+        """Return a second release in the same state."""
+        return Part(self.booster.fork(), self.choices_left)
+
+
+def splits_of(booster: Booster, n_splits: int) -> Part:
+    """Release the splits of the first tree alone."""
+    return Part(booster, n_splits)
+
+
+def leaves_of(booster: Booster, splits: tuple[int, ...]) -> Part:
+    """Release the labels of the first tree alone, its splits being given."""
+    for index in splits:
+        booster.propose()
+        booster.accept(index)
+    return Part(booster, len(splits) + 1)

@@ -18,6 +18,7 @@ from smoothboost.privacy.mechanisms import (
     Maximum,
     PermuteAndFlip,
     noisy_sign,
+    toss,
 )
 from smoothboost.privacy.randomness import SeededBits
 
@@ -121,7 +122,7 @@ class TestSamplerIsExact:
         for word in range(1 << 16):
             supply = bytes(2) + word.to_bytes(2, "little")  # the winner's coin always lands heads
             try:
-                heads = choice._toss(GivenBits(supply))
+                heads = toss(choice.scores, 3, choice.rate, GivenBits(supply))
                 heads_of_loser += int(heads[1])
                 assert heads[0]
             except OutOfBitsError:
@@ -153,7 +154,7 @@ class TestSamplerIsExact:
         # Probability about 2**-87: impossible for a sampler built on 53-bit uniforms.
         loser = noisy_sign(60, Fraction(1), PermuteAndFlip)
         all_zero_coins = GivenBits(bytes(4) + bytes(16) + b"\xff" * 4)
-        assert loser._toss(all_zero_coins).tolist() == [True, True]
+        assert toss(loser.scores, 60, loser.rate, all_zero_coins).tolist() == [True, True]
         choice = selection("exponential", [0, 60], 1)
         assert choice.sample(GivenBits(bytes(64))) == 0
 

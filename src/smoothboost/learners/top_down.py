@@ -114,6 +114,9 @@ class TopDownCandidates:
     def choices(self) -> tuple[Choice, ...]:
         """The kinds of choices in a round: splits, then the leaves' classes together."""
 
+        def split_range(measure: Measure, n_votes: int) -> int:
+            return self.split_range(measure, n_votes)
+
         def leaf_range(measure: Measure, n_votes: int) -> int:
             return self.leaf_range(measure.peak(n_votes), measure.rounding)
 
@@ -121,7 +124,7 @@ class TopDownCandidates:
             Choice(
                 "split",
                 self.splits * len(self.literals),
-                self.split_range,
+                split_range,
                 paper_factor=16 * self.splits,
                 times=self.splits,
                 share=1 - self._leaf_share,

@@ -24,10 +24,13 @@ from smoothboost.privacy.mechanisms import (
     PermuteAndFlip,
     Selection,
     draw_cell,
+    toss,
 )
-from smoothboost.privacy.randomness import BitSource
+from smoothboost.privacy.randomness import BitSource, uniform_below
 
 MOST_PARTS = 4
+AT_ONCE = 1 << 16
+"""How many candidates are listed at a time: as many as the caches hold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +58,7 @@ class FactoredScores:
     groups: Sequence[NDArray[np.int64]]
 
     def __len__(self) -> int:
-        return sum(len(group) * self._size(group) for group in self.groups)
+        return sum(len(group) * self.size(group) for group in self.groups)
 
     @property
     def items(self) -> NDArray[np.int64]:
@@ -82,16 +85,16 @@ class FactoredScores:
                 inner = int(
                     np.ravel_multi_index(tuple(options), (group.shape[2],) * group.shape[1])
                 )
-                return start + (item - before) * self._size(group) + inner
+                return start + (item - before) * self.size(group) + inner
             before += len(group)
-            start += len(group) * self._size(group)
+            start += len(group) * self.size(group)
         raise IndexError(item)
 
     def place(self, index: int) -> tuple[int, tuple[int, ...]]:
         """Return a candidate's item and options."""
         before = 0
         for group in self.groups:
-            size = self._size(group)
+            size = self.size(group)
             if index < len(group) * size:
                 item, inner = divmod(index, size)
                 options = np.unravel_index(inner, (group.shape[2],) * group.shape[1])
@@ -101,7 +104,7 @@ class FactoredScores:
         raise IndexError(index)
 
     @staticmethod
-    def _size(group: NDArray[np.int64]) -> int:
+    def size(group: NDArray[np.int64]) -> int:
         """How many candidates an item of a group makes."""
         return int(group.shape[2] ** group.shape[1])
 
@@ -133,9 +136,25 @@ class FactoredSelection(Selection):
 
 
 class FactoredPermuteAndFlip(FactoredSelection):
-    """Permute-and-flip: every candidate tosses its own coin, so they are listed."""
+    """Permute-and-flip: every candidate tosses its own coin, some items at a time."""
 
     listed = PermuteAndFlip
+
+    def sample(self, bits: BitSource) -> int:
+        """Draw the index of one candidate: one of the heads, uniformly."""
+        best = int(self.scores.items.max())
+        heads = []
+        start = 0
+        for group in self.scores.groups:
+            size = self.scores.size(group)
+            step = max(1, AT_ONCE // size)
+            for first in range(0, len(group), step):
+                scores = _combine(group[first : first + step]).ravel()
+                shown = toss(scores, best, self.rate, bits)
+                heads.append(start + first * size + np.flatnonzero(shown))
+            start += len(group) * size
+        chosen = np.concatenate(heads)
+        return int(chosen[uniform_below(len(chosen), bits)])
 
 
 class FactoredMaximum(FactoredSelection):
@@ -175,17 +194,19 @@ class FactoredExponential(FactoredSelection):
         tops = exp_thresholds(items, int(items.max()), self.rate)
         spare = len(items).bit_length() + 1  # so that the sums stay below 2**63
         low, high = np.empty_like(tops), np.empty_like(tops)
-        most_parts = max(group.shape[1] for group in self.scores.groups)
+        # Each part's sum of odds is divided by a power of two from the number of options on, to
+        # stay below 1; in the end all items are divided as often.
+        halvings = [(group.shape[2] - 1).bit_length() for group in self.scores.groups]
+        most = max(
+            group.shape[1] * each for group, each in zip(self.scores.groups, halvings, strict=True)
+        )
         at = 0
-        for group in self.scores.groups:
+        for group, each in zip(self.scores.groups, halvings, strict=True):
             here = slice(at, at := at + len(group))
             gaps = group - group.max(axis=2, keepdims=True)
             odds = exp_thresholds(gaps.ravel(), 0, self.rate).reshape(group.shape)
-            # Each part's sum of odds is divided by a power of two above the number of options:
-            # items with fewer parts are divided as often.
-            halvings = (group.shape[2] - 1).bit_length()
-            late = spare + halvings * (most_parts - group.shape[1])
-            _exact.product_bounds(tops[here], odds, SLACK, halvings, late, low[here], high[here])
+            late = spare + most - group.shape[1] * each
+            _exact.product_bounds(tops[here], odds, SLACK, each, late, low[here], high[here])
         return low.cumsum(), high.cumsum()
 
     def _slow_cells(self, precision: int) -> Cells:

@@ -93,21 +93,8 @@ class PermuteAndFlip(Selection):
 
     def sample(self, bits: BitSource) -> int:
         """Draw the index of one candidate."""
-        heads = np.flatnonzero(self._toss(bits))
+        heads = np.flatnonzero(toss(self.scores, int(self.scores.max()), self.rate, bits))
         return int(heads[uniform_below(len(heads), bits)])
-
-    def _toss(self, bits: BitSource) -> NDArray[np.bool_]:
-        """Toss every candidate's coin: 16 bits settle most, the rest are refined one by one."""
-        thresholds = exp_thresholds(self.scores, int(self.scores.max()), self.rate)
-        draws = np.frombuffer(bits.take(2 * len(thresholds)), dtype="<u2").astype(np.uint64)
-        width = np.uint64(FAST_BITS - 16)
-        slack = np.uint64(SLACK)
-        low = np.where(thresholds > slack, thresholds - slack, np.uint64(0))
-        heads = (draws + np.uint64(1)) << width <= low
-        tails = draws << width >= thresholds + slack
-        for index in np.flatnonzero(~(heads | tails)):
-            heads[index] = _is_below_exp(int(draws[index]), 16, self._exponent(int(index)), bits)
-        return heads
 
 
 class Exponential(Selection):
@@ -167,6 +154,26 @@ MECHANISMS: dict[str, type[Selection]] = {
     "permute_and_flip": PermuteAndFlip,
     "exponential": Exponential,
 }
+
+
+def toss(
+    scores: NDArray[np.int64], best: int, rate: Fraction, bits: BitSource
+) -> NDArray[np.bool_]:
+    """Toss a coin for each score that shows heads with probability exp(-rate * (best - score)).
+
+    16 bits settle most of them, the rest are refined one by one.
+    """
+    thresholds = exp_thresholds(scores, best, rate)
+    draws = np.frombuffer(bits.take(2 * len(thresholds)), dtype="<u2").astype(np.uint64)
+    width = np.uint64(FAST_BITS - 16)
+    slack = np.uint64(SLACK)
+    low = np.where(thresholds > slack, thresholds - slack, np.uint64(0))
+    heads = (draws + np.uint64(1)) << width <= low
+    tails = draws << width >= thresholds + slack
+    for index in np.flatnonzero(~(heads | tails)).tolist():
+        exponent = rate * (best - int(scores[index]))
+        heads[index] = _is_below_exp(int(draws[index]), 16, exponent, bits)
+    return heads
 
 
 def noisy_sign(difference: int, rate: Fraction, mechanism: type[Selection]) -> Selection:

@@ -10,11 +10,11 @@ RUN_OLDEST := PATH="$(abspath $(OLDEST))/bin:$$PATH"
 BUILD_TOOLS := "meson-python>=0.17" "meson>=1.5" ninja "cython>=3.1" "numpy>=2.0"
 
 SHELL := /bin/bash -o pipefail
-.PHONY: help demo test test-newest test-oldest lint format bench accuracy auto-rule audit-full docs clean
+.PHONY: help demo test test-newest test-oldest lint format bench accuracy learner-accuracy learner-speed auto-rule audit-full docs clean
 .DEFAULT_GOAL := help
 
 help:  ## list the tasks
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-12s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-17s %s\n", $$1, $$2}'
 
 $(VENV)/ready: pyproject.toml meson.build
 	$(PYTHON) -m venv $(VENV)
@@ -56,6 +56,12 @@ bench: $(VENV)/ready  ## speed and memory beside peers, in one run
 
 accuracy: $(VENV)/ready  ## accuracy on Adult: the paper's calibration and the defaults
 	$(RUN) python benchmarks/accuracy.py | tee docs/results/accuracy.md
+
+learner-accuracy: $(VENV)/ready  ## accuracy of pair rules and trees on three tables
+	$(RUN) python benchmarks/learner_accuracy.py | tee docs/results/learner-accuracy.md
+
+learner-speed: $(VENV)/ready  ## speed of pair rules and trees beside 1-rules
+	$(RUN) python benchmarks/learner_speed.py | tee docs/results/learner-speed.md
 
 auto-rule: $(VENV)/ready  ## why the automatic number of rounds is what it is
 	$(RUN) python benchmarks/auto_rule.py | tee docs/results/auto-rule.md

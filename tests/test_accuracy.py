@@ -10,6 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
 import accuracy
+import learner_accuracy
 
 
 @pytest.mark.parametrize("line", accuracy.LINES, ids=lambda line: line.name)
@@ -27,3 +28,14 @@ def test_the_papers_encoding_has_its_162_features(adult):
 @pytest.fixture(scope="module")
 def adult(data_folder):
     return accuracy.load_adult(data_folder)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0])
+@pytest.mark.parametrize("table", learner_accuracy.TABLES, ids=lambda table: table.name)
+@pytest.mark.filterwarnings("ignore::smoothboost.SeededNoiseWarning")
+def test_pair_rules_reach_what_was_promised(table, epsilon, data_folder):
+    data = table.load(data_folder)
+    scores, _ = learner_accuracy.accuracies(
+        data, max(1, table.seeds // 2), learner="pair_rule", epsilon=epsilon
+    )
+    assert sum(scores) / len(scores) >= table.expected[epsilon]

@@ -1,0 +1,122 @@
+"""Speed of pair rules and trees beside 1-rules, and where the time goes.
+
+Prints Markdown; `make learner-speed` writes it to docs/results/learner-speed.md. Machines are
+shared and noisy, so what counts are ratios of medians from one run. Needs SMOOTHBOOST_DATA.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from statistics import median
+from typing import Any
+
+import numpy as np
+from joblib import cpu_count
+from speed import N_BINS, N_COLUMNS, N_ROWS, normal_table
+
+from smoothboost import PairRule, SmoothBoostClassifier, TopDown
+from smoothboost.boost import Booster
+from smoothboost.datasets import load_adult
+from smoothboost.engine import LocalEngine
+from smoothboost.plan import Budget, make_plan
+from smoothboost.privacy.factored import select
+from smoothboost.privacy.mechanisms import Exponential, PermuteAndFlip
+from smoothboost.privacy.randomness import SystemBits
+from smoothboost.table import Table
+
+REPEATS = 7
+N_ROUNDS = 25
+LINES: list[tuple[str, dict[str, Any], int | None]] = [
+    ("one_rule", {"learner": "one_rule"}, None),
+    ("pair_rule, exponential", {"learner": "pair_rule", "mechanism": "exponential"}, 20),
+    ("pair_rule, permute-and-flip", {"learner": "pair_rule", "mechanism": "permute_and_flip"}, 60),
+    ("top_down, 3 splits", {"learner": TopDown(splits=3)}, 20),
+]
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Time one run."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def adult() -> None:
+    """Fit the learners in turns."""
+    data = load_adult()
+    fits = {
+        name: SmoothBoostClassifier(schema=data.schema, n_rounds=N_ROUNDS, **options)
+        for name, options, _ in LINES
+    }
+    times: dict[str, list[float]] = {name: [] for name in fits}
+    for turn in range(REPEATS + 1):  # the first is to warm up
+        for name, fit in fits.items():
+            took = seconds(lambda fit=fit: fit.fit(data.data, data.target))
+            times[name] += [took] if turn else []
+    base = median(times["one_rule"])
+    print(f"## Adult, {N_ROUNDS} rounds, epsilon 1, {cpu_count()} cores\n")
+    print("| learner | median | times one_rule | allowed |\n| --- | ---: | ---: | ---: |")
+    for name, _, allowed in LINES:
+        ratio = median(times[name]) / base
+        print(f"| {name} | {median(times[name]):.3f} s | {ratio:.1f} | {allowed or ''} |")
+
+
+def parts(table: Table) -> None:
+    """Say where a round of pair rules spends its time."""
+    candidates = PairRule().compete(table.schema)
+    plan = make_plan(Budget(Fraction(1)), table.n_rows, candidates, (Fraction(1),) * 2, N_ROUNDS)
+    engine = LocalEngine(table, N_ROUNDS, cpu_count())
+    booster = Booster(engine, candidates, plan)
+    for _ in range(3):  # weights of their own for rows of several levels
+        booster.accept(booster.propose().sample(SystemBits()))
+    weights = plan.measure.weights(engine.level_counts())
+    sums = engine.pair_sums(weights, candidates._pairs)
+    cells = candidates._cells(sums)
+    scores = candidates._scores(cells)
+    rate = plan.stages[0].rate
+    rule = candidates[0]
+    steps: dict[str, Callable[[], object]] = {
+        "weights of rows (levels, projection)": lambda: plan.measure.weights(engine.level_counts()),
+        "histograms of pairs of codes": lambda: engine.pair_sums(weights, candidates._pairs),
+        "cells of pairs of literals": lambda: candidates._cells(sums),
+        "scores": lambda: candidates._scores(cells),
+        "selection, exponential": lambda: select(Exponential, scores, rate).sample(SystemBits()),
+        "selection, permute-and-flip": lambda: select(PermuteAndFlip, scores, rate).sample(
+            SystemBits()
+        ),
+        "of which bits": lambda: SystemBits().take(2 * len(scores)),
+        "votes": lambda: engine.fork().add_votes(rule),
+    }
+    n_pairs = len(candidates._pairs)
+    print(f"{len(scores):,} rules on {n_pairs} pairs of columns compete.\n")
+    print("| a round of pair rules | median |\n| --- | ---: |")
+    took = {name: median(seconds(step) for _ in range(REPEATS)) for name, step in steps.items()}
+    for name, value in took.items():
+        print(f"| {name} | {1000 * value:.2f} ms |")
+    histograms = took["histograms of pairs of codes"]
+    each = histograms / (table.n_rows * n_pairs)
+    floor = seconds(lambda: [table.codes.sum(), engine._levels.sum(), table.labels.sum()])
+    print(
+        f"\nHistograms: {1 / each:.2e} cells (row, pair of columns) a second, "
+        f"{1e9 * each * cpu_count():.2f} ns of a core each.\nEach cell reads 13 bytes that the "
+        "caches hold (a code, a code with its class, a weight) and updates\none sum. Reading the "
+        f"table's {table.codes.nbytes / 1e6:.1f} MB of codes from memory once takes "
+        f"{1000 * floor:.2f} ms on one core:\nthe histograms take {histograms / floor:.0f} times "
+        f"that, for {n_pairs / len(table.codes):.1f} cells a code."
+    )
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    print("# Speed of pair rules and trees\n")
+    print(f"Made by `make learner-speed`: medians of {REPEATS} runs in turns.\n")
+    adult()
+    data = load_adult()
+    print("\n## Where the time goes: Adult\n")
+    parts(Table.from_frame(data.schema, data.data, data.target))
+    X, y, schema = normal_table()
+    print(f"\n## Where the time goes: {N_ROWS:,} rows x {N_COLUMNS} numbers x {N_BINS} bins\n")
+    parts(Table.from_frame(schema, X, np.asarray(y), cpu_count()))

@@ -1,11 +1,11 @@
-"""The loops: encoding, counting, and moving rows between levels. Every one has a NumPy twin.
+"""The loops of 1-rules: counting, and moving rows between levels. Each has a NumPy twin.
 
 None holds the GIL. Those that take `first` and `last` do part of the work, so that threads can
 share it; the parts write to different places.
 """
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free
 
 cdef extern from *:
     int64_t __sync_fetch_and_add(int64_t* value, int64_t step) nogil
@@ -13,136 +13,6 @@ cdef extern from *:
 
 cdef enum:
     BLOCK = 4096
-    STRETCH = 256  # also a literal below, as steps of a range have to be
-
-
-cdef struct Grid:
-    # How one numeric column is cut: see `encode_numeric`.
-    const double* cuts
-    const uint8_t* below
-    int n_cuts
-    int n_cells
-    double origin
-    double scale
-    int missing_code
-
-
-cdef void _encode(
-    Grid grid, const char* values, Py_ssize_t stride, Py_ssize_t size, uint8_t* codes
-) noexcept nogil:
-    cdef Py_ssize_t begin
-    for begin in range(0, size, 256):
-        _encode_stretch(
-            grid,
-            values + begin * stride,
-            stride,
-            min(size - begin, <Py_ssize_t> STRETCH),
-            codes + begin,
-        )
-
-
-cdef void _encode_stretch(
-    Grid grid, const char* values, Py_ssize_t stride, Py_ssize_t size, uint8_t* codes
-) noexcept nogil:
-    # Three simple loops, so that compilers do several steps of each at a time, without branches.
-    cdef double value[STRETCH]
-    cdef int32_t cell[STRETCH]
-    cdef Py_ssize_t i
-    cdef double place
-    cdef double last = grid.n_cells - 1
-    cdef int code, left, half
-    for i in range(size):
-        value[i] = (<const double*> (values + i * stride))[0]
-    if grid.n_cells:
-        for i in range(size):
-            place = (value[i] - grid.origin) * grid.scale
-            place = place if place > 0.0 else 0.0  # also for NaN
-            place = place if place < last else last
-            cell[i] = <int32_t> place
-        for i in range(size):
-            code = grid.below[cell[i]]
-            code += grid.cuts[code] < value[i]
-            codes[i] = <uint8_t> (code if value[i] == value[i] else grid.missing_code)
-    else:
-        for i in range(size):
-            code = 0
-            left = grid.n_cuts
-            while left > 0:  # a binary search
-                half = (left + 1) >> 1
-                code += half * (grid.cuts[code + half - 1] < value[i])
-                left -= half
-            codes[i] = <uint8_t> (code if value[i] == value[i] else grid.missing_code)
-
-
-cdef Grid _grid(
-    const double[::1] cuts, const uint8_t[::1] below, double origin, double scale, int missing_code
-) noexcept:
-    cdef Grid grid
-    grid.cuts = &cuts[0]
-    grid.n_cuts = <int> cuts.shape[0] - 1
-    grid.n_cells = <int> below.shape[0]
-    grid.below = &below[0] if grid.n_cells else NULL
-    grid.origin = origin
-    grid.scale = scale
-    grid.missing_code = missing_code
-    return grid
-
-
-def encode_numeric(
-    const double[:] values,
-    const double[::1] cuts,
-    const uint8_t[::1] below,
-    double origin,
-    double scale,
-    int missing_code,
-    uint8_t[::1] codes,
-):
-    """Write how many cuts lie below each value; NaN gets `missing_code`.
-
-    A value's cell is clip(floor((value - origin) * scale)); rounding keeps this monotone, so
-    below[cell], the cuts in lower cells, are surely below the value, and the cuts of higher
-    cells are not. At most one cut shares the cell: one comparison decides. The last of `cuts`
-    is infinity. An empty `below` asks for a binary search instead.
-    """
-    cdef Grid grid = _grid(cuts, below, origin, scale, missing_code)
-    if values.shape[0]:
-        with nogil:
-            _encode(
-                grid, <const char*> &values[0], values.strides[0], values.shape[0], &codes[0]
-            )
-
-
-def encode_matrix(
-    const double[:, :] values,
-    const int64_t[::1] positions,
-    list grids,
-    uint8_t[:, ::1] codes,
-    Py_ssize_t first,
-    Py_ssize_t last,
-):
-    """Do as `encode_numeric` for some columns, and rows first to last, of a matrix.
-
-    A few rows of all columns at a time: those of a row-major matrix share cache lines.
-    codes[i] is for the column positions[i], whose `grids` entry holds the middle arguments of
-    `encode_numeric`.
-    """
-    cdef Py_ssize_t begin, column
-    cdef Py_ssize_t n_columns = positions.shape[0]
-    cdef Grid* cut = <Grid*> malloc(n_columns * sizeof(Grid))
-    for column in range(n_columns):
-        cuts, below, origin, scale, missing_code = grids[column]
-        cut[column] = _grid(cuts, below, origin, scale, missing_code)
-    with nogil:
-        for begin in range(first, last, 256):
-            for column in range(n_columns):
-                _encode(
-                    cut[column],
-                    <const char*> &values[begin, positions[column]],
-                    values.strides[0],
-                    min(last - begin, <Py_ssize_t> STRETCH),
-                    &codes[column, begin],
-                )
-    free(cut)
 
 
 def count_codes(

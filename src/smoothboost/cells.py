@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from smoothboost import _kernels
+from smoothboost import _encoding
 from smoothboost.schema import Boolean, Column, Label, Numeric, text_of
 
 _NUMERAL = re.compile(
@@ -35,7 +35,7 @@ def encoder(column: Column) -> Encode:
     """Return the function that writes the codes of a column's cells."""
     if isinstance(column, Numeric):
         grid = grid_of(column)
-        return lambda cells, codes: _kernels.encode_numeric(read_numbers(cells), *grid, codes)
+        return lambda cells, codes: _encoding.encode_numeric(read_numbers(cells), *grid, codes)
 
     declared: Mapping[Any, int]
     if isinstance(column, Boolean):
@@ -195,7 +195,7 @@ def _dictionary(cells: Any) -> Any:
         return None
 
 
-def grid_of(column: Numeric) -> _kernels.Grid:
+def grid_of(column: Numeric) -> _encoding.Grid:
     """Lay even cells over a column's cuts, at most one cut in each, for `encode_numeric`.
 
     Returns the cuts and infinity; the number of cuts in lower cells, for each cell; origin and

@@ -18,7 +18,7 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from smoothboost import _kernels
+from smoothboost import _encoding
 from smoothboost.cells import codes_of_values, encoder, grid_of, objects
 from smoothboost.schema import Column, Numeric, Schema
 
@@ -106,7 +106,7 @@ class DeclaredColumns:
         encode_slice: Callable[[int, int], None]
         if self.matrix is not None and len(numeric) == len(columns):
             encode_slice = partial(
-                _kernels.encode_matrix,
+                _encoding.encode_matrix,
                 self.matrix,
                 np.array(positions, dtype=np.int64),
                 [grid_of(column) for column in numeric],

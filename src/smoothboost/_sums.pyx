@@ -197,7 +197,8 @@ def region_sums(
             for test in range(tests.shape[0]):
                 _keep(
                     &codes[tests[test, 0], begin], size, <uint8_t> tests[test, 1],
-                    <uint8_t> (tests[test, 2] - tests[test, 1]), <uint8_t> tests[test, 3], inside,
+                    <uint8_t> (tests[test, 2] - tests[test, 1] - 1), <uint8_t> tests[test, 3],
+                    inside,
                 )
             n_inside = 0
             for i in range(size):
@@ -216,13 +217,13 @@ cdef void _keep(
     const uint8_t* codes,
     Py_ssize_t size,
     uint8_t start,
-    uint8_t width,
+    uint8_t beyond,
     uint8_t wanted,
     uint8_t* inside,
 ) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(size):
-        inside[i] &= (<uint8_t> (codes[i] - start) < width) == wanted
+        inside[i] &= (<uint8_t> (codes[i] - start) <= beyond) == wanted
 
 
 cdef void _add_rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from math import inf
 from numbers import Integral
@@ -115,7 +116,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     -----
     Guarantee: `model_` is (epsilon, delta)-differentially private with respect to replacing
     one person's rows, and nothing else on the fitted object is computed from the rows
-    (docs/privacy/one-rules.md).
+    (docs/privacy/README.md).
     """
 
     def __init__(
@@ -273,6 +274,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 f"Expected learner to be {options} or a learner such as OneRule(), got {got}."
             )
         if schema is _ANY_SCHEMA:  # the columns are not known yet
+            if isinstance(learner, PairRule):
+                learner = replace(learner, columns=None)
             return learner.compete(schema)
         forbidden = self.forbidden_columns
         if not isinstance(forbidden, list | tuple | set | frozenset):
@@ -364,7 +367,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return tags
 
 
-_ANY_SCHEMA = Schema({"any": Boolean()}, target=[0, 1])
+_ANY_SCHEMA = Schema({f"column{at}": Boolean() for at in range(8)}, target=[0, 1])
 """Stands in for a schema that is not known yet, to check the other declarations."""
 
 

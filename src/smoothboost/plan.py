@@ -255,7 +255,7 @@ def _calibrate(
         return planned(mechanism, rates[mechanism])
     # Only the exponential mechanism's rate grows with delta. At equal rates permute-and-flip errs
     # half as often where errors are rare, which is worth ln 2 beside ln(options).
-    head_start = 1 + log(2) / log(choices[0].n_options)
+    head_start = 1 + log(2) / log(max(2, choices[0].n_options))
     best = "permute_and_flip"
     if rates["exponential"][0] > rates[best][0] * Fraction(head_start):
         best = "exponential"

@@ -20,7 +20,8 @@ CRITERIA = ("gini", "entropy", "error", "sqrt")
 SHIFT = 24
 """Impurities are counted in units of 2**24 units of weight.
 
-The weights of all rows together are near 2**62 units, so this leaves 37 bits or more.
+The weights of all rows together are density * 2**61 units or more, so at the usual densities this
+leaves 35 bits.
 """
 
 ROUNDING = 18
@@ -57,7 +58,7 @@ def impurities(weights: NDArray[np.int64], criterion: str) -> NDArray[np.int64]:
 
 
 def most_added(share: Fraction, criterion: str, n_classes: int) -> Fraction:
-    """Bound by how much adding a share of the total weight raises a total impurity of 1.
+    """Bound by how much adding a share of a total weight of 1 raises impurities.
 
     Notes
     -----

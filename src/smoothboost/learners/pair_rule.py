@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import product
@@ -67,7 +67,7 @@ class PairRule:
     ) -> PairCandidates | OneRuleCandidates:
         """List the rules that compete under a schema and public constraints.
 
-        A schema with fewer than two literals has no pairs: its 1-rules compete.
+        Columns with fewer than two literals in all have no pairs: their 1-rules compete.
         """
         _validate.one_of("literals", self.literals, LANGUAGES)
         if self.max_pairs is not None:
@@ -77,7 +77,9 @@ class PairRule:
         columns = self._columns(schema)
         literals = literals_of(schema, self.literals, constraints)
         if sum(literal.column in columns for literal in literals) < 2:
-            return OneRule(self.literals).compete(schema, constraints)
+            left_out = {name for at, name in enumerate(schema.names) if at not in columns}
+            narrower = replace(constraints, forbidden=constraints.forbidden | left_out)
+            return OneRule(self.literals).compete(schema, narrower)
         return _candidates(schema, columns, self.max_pairs, self.literals, constraints)
 
     def _columns(self, schema: Schema) -> tuple[int, ...]:
@@ -88,7 +90,7 @@ class PairRule:
             got = _validate.shown(self.columns)
             raise ValueError(f"Expected columns to be a list of declared columns, got {got}.")
         for name in self.columns:
-            if name not in schema.columns:
+            if not isinstance(name, str) or name not in schema.columns:
                 raise ValueError(
                     f"Expected columns to name declared columns, got {name!r}; "
                     f"declared are {', '.join(schema.names)}."
@@ -137,7 +139,7 @@ class PairCandidates:
     An item is a pair of literals; its four cells are the parts whose classes are chosen.
     """
 
-    # Few strong rules need larger steps than many weak ones: docs/results/pair-rules.md.
+    # Few strong rules need larger steps than many weak ones: docs/results/learner-accuracy.md.
     defaults = Defaults(
         density=Fraction(3, 10),
         learning_rate=lambda n_rounds: min(
@@ -171,7 +173,8 @@ class PairCandidates:
             if a != b or counts[a] > 1
         ]
         self._pairs = np.array(pairs[:max_pairs], dtype=np.int64).reshape(-1, 2)
-        self._check_memory(schema, counts)
+        monotone = [schema.names.index(name) for name, _ in constraints.monotone]
+        self._check_memory(schema, counts, monotone)
         listed = [_literal_pairs(a, b, self._literal_starts) for a, b in self._pairs.tolist()]
         self._item_starts = np.cumsum([0, *map(len, listed)], dtype=np.int64)
         self._items = np.concatenate(listed)
@@ -240,25 +243,38 @@ class PairCandidates:
     def _scores(self, cells: NDArray[np.int64]) -> FactoredScores:
         return FactoredScores([group.scores(cells) for group in self._groups])
 
-    def _check_memory(self, schema: Schema, counts: NDArray[np.int64]) -> None:
+    def _check_memory(
+        self, schema: Schema, counts: NDArray[np.int64], monotone: Sequence[int]
+    ) -> None:
         """Raise if the sums of a round would not fit, before anything is allocated."""
         a, b = self._pairs.T
-        n_items = int(
-            np.where(a != b, counts[a] * counts[b], counts[a] * (counts[a] - 1) // 2).sum()
-        )
+        alone = counts[a] * (counts[a] - 1) // 2
+        items = np.where(a == b, alone, counts[a] * counts[b])
         n_cells = int(self._n_codes[self._pairs].prod(axis=1).sum())
-        # The four cells of an item are held three times over while it is chosen.
-        needed = 8 * self._n_classes * (n_cells + 12 * n_items)
-        if needed > MEMORY:
-            widest = max(schema.names, key=lambda name: schema.columns[name].n_codes)
+        # The four cells of an item are held three times over while it is chosen; labellings are
+        # listed for an item at a time, and for all that a monotone column binds.
+        labellings = self._n_classes**4
+        bound = int(items[np.isin(self._pairs, monotone).any(axis=1)].sum())
+        sums = 8 * self._n_classes * (n_cells + 12 * int(items.sum()))
+        lists = 8 * labellings * (5 + bound)
+        if sums + lists <= MEMORY:
+            return
+        size = f"Expected pair rules that fit in {MEMORY / 2**30:.0f} GiB, got"
+        needs = f"which need {(sums + lists) / 2**30:.1f} GiB"
+        if lists > sums:
             raise ValueError(
-                f"Expected pair rules that fit in {MEMORY / 2**30:.0f} GiB, got {n_items:,} pairs "
-                f"of literals on {len(self._pairs):,} pairs of columns, which need "
-                f"{needed / 2**30:.1f} GiB. Bound them by public choices: "
-                "PairRule(columns=[...]) with the columns worth pairing, "
-                f"PairRule(max_pairs={max(1, len(self._pairs) * MEMORY // (2 * needed))}), "
-                f"or fewer bins ({widest} has {schema.columns[widest].n_codes})."
+                f"{size} {labellings:,} labellings of four cells with {self._n_classes} classes, "
+                f"{needs}. Use one_rule or top_down, or fewer classes or monotone columns; "
+                "PairRule(columns=[...]) and PairRule(max_pairs=...) help with the latter."
             )
+        widest = max(schema.names, key=lambda name: schema.columns[name].n_codes)
+        enough = max(1, len(self._pairs) * MEMORY // (2 * (sums + lists)))
+        raise ValueError(
+            f"{size} {int(items.sum()):,} pairs of literals on {len(self._pairs):,} pairs of "
+            f"columns, {needs}. Bound them by public choices: PairRule(columns=[...]) with the "
+            f"columns worth pairing, PairRule(max_pairs={enough}), "
+            f"or fewer bins ({widest} has {schema.columns[widest].n_codes})."
+        )
 
 
 def _literal_pairs(a: int, b: int, starts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -328,6 +344,7 @@ def _orders(schema: Schema, first: Literal, second: Literal, monotone: dict[int,
     return tuple(orders)
 
 
+@lru_cache(maxsize=256)
 def _labellings(
     cells: tuple[int, ...], orders: _Orders, n_classes: int
 ) -> tuple[tuple[int, ...], ...]:

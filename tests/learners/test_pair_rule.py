@@ -1,0 +1,542 @@
+from __future__ import annotations
+
+import re
+import tracemalloc
+from collections import Counter
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smoothboost import (
+    Boolean,
+    Categorical,
+    Numeric,
+    OneRule,
+    PairRule,
+    PrivacyLeakWarning,
+    Schema,
+    SmoothBoostClassifier,
+)
+from smoothboost.engine import LocalEngine
+from smoothboost.learners import pair_rule
+from smoothboost.learners.literals import Constraints
+from smoothboost.learners.one_rule import OneRuleCandidates
+from smoothboost.privacy.factored import select
+from smoothboost.privacy.mechanisms import Maximum, PermuteAndFlip
+from smoothboost.privacy.randomness import SeededBits
+from smoothboost.rules import Literal, LiteralRule
+from smoothboost.table import Table
+
+COLUMNS = {
+    "n": Numeric(edges=[1, 2]),
+    "n?": Numeric(edges=[1, 2], missing=True),
+    "n4": Numeric(edges=[1, 2, 3]),
+    "n2?": Numeric(edges=[1], missing=True),
+    "n1": Numeric(low=0, high=1, bins=1),
+    "b": Boolean(),
+    "b?": Boolean(missing=True),
+    "c1": Categorical(["x"]),
+    "c2": Categorical(["x", "y"]),
+    "c3": Categorical(["x", "y", "z"]),
+}
+COMBINATIONS = [
+    ["n"],
+    ["b?"],
+    ["c3"],
+    ["b", "c2"],
+    ["n?", "b?", "c1"],
+    ["n1", "n2?", "b"],
+    ["n4", "n?"],
+]
+
+
+def schema_of(names, n_classes):
+    return Schema({name: COLUMNS[name] for name in names}, target=list(range(n_classes)))
+
+
+def domain(schema):
+    """Every row there can be, as codes of shape (n_columns, n_rows)."""
+    every = product(*(range(column.n_codes) for column in schema.columns.values()))
+    return np.array(list(every), dtype=np.uint8).T
+
+
+def functions(candidates, rows):
+    return [tuple(candidates[at].predict(rows).tolist()) for at in range(len(candidates))]
+
+
+def declared_tests(column, language):
+    """The sets of codes that the language tests, from its definition."""
+    if language == "threshold" and column.kind == "numeric":
+        missing = [{column.n_ordered}] if column.missing else []
+        return [set(range(stop)) for stop in range(1, column.n_ordered + 1)] + missing
+    return [{code} for code in range(column.n_codes)]
+
+
+@cache
+def pair_functions(schema, language, pairs):
+    """Every labelling of every two tests on some pairs of columns, as predictions of all rows."""
+    rows = domain(schema)
+    columns = list(schema.columns.values())
+    expected = set()
+    for a, b in pairs:
+        for one, two in product(*(declared_tests(columns[at], language) for at in (a, b))):
+            cells = 2 * np.isin(rows[a], list(one)) + np.isin(rows[b], list(two))
+            for labels in product(range(len(schema.target)), repeat=4):
+                expected.add(tuple(np.array(labels)[cells].tolist()))
+    return expected
+
+
+def all_pairs(schema):
+    return tuple(product(range(len(schema.columns)), repeat=2))
+
+
+def make_table(schema, n_rows, seed):
+    rng = np.random.default_rng(seed)
+    every = domain(schema)
+    rows = every[:, rng.integers(every.shape[1], size=n_rows)].copy()
+    return Table(schema, rows, rng.integers(len(schema.target), size=n_rows).astype(np.uint8))
+
+
+def voted(table, seed):
+    """An engine whose rows stand at several levels, a weight for each, and the rows' weights."""
+    rng = np.random.default_rng(seed)
+    n_classes = len(table.schema.target)
+    engine = LocalEngine(table, 2)
+    levels = np.zeros(table.n_rows, dtype=int)
+    for label in (0, 1):
+        rule = LiteralRule(Literal.at_most(0, 0), label, 1 - label)
+        engine.add_votes(rule)
+        levels += rule.predict(table.codes) == table.labels
+    most = 2**62 // table.n_rows
+    weights = rng.integers(most, size=(n_classes, 3), endpoint=True)
+    return engine, weights, weights[table.labels, levels]
+
+
+every_class = pytest.mark.parametrize("n_classes", [2, 3])
+every_language = pytest.mark.parametrize("language", ["threshold", "one_hot"])
+every_schema = pytest.mark.parametrize("names", COMBINATIONS, ids="+".join)
+
+
+# Candidates ---------------------------------------------------------------------------------
+
+
+@every_class
+@every_language
+@every_schema
+def test_candidates_are_every_labelling_of_every_two_tests(names, language, n_classes):
+    schema = schema_of(names, n_classes)
+    found = set(functions(PairRule(language).compete(schema), domain(schema)))
+    assert found == pair_functions(schema, language, all_pairs(schema))
+
+
+@every_class
+@every_language
+@every_schema
+def test_1_rules_and_constants_are_among_the_candidates(names, language, n_classes):
+    schema = schema_of(names, n_classes)
+    rows = domain(schema)
+    found = set(functions(PairRule(language).compete(schema), rows))
+    assert found >= set(functions(OneRule(language).compete(schema), rows))
+
+
+@every_class
+@every_language
+@every_schema
+def test_the_number_of_candidates(names, language, n_classes):
+    """C**4 labellings for two literals of different columns, C**3 for two of one column."""
+    schema = schema_of(names, n_classes)
+    distinct = [
+        column.n_codes - 1
+        if column.n_codes <= 2
+        else column.n_codes - (language == "threshold" and column.kind == "numeric")
+        for column in schema.columns.values()
+    ]
+    across = sum(a * b for a, b in combinations(distinct, 2))
+    within = sum(a * (a - 1) // 2 for a in distinct)
+    candidates = PairRule(language).compete(schema)
+    assert len(candidates) == across * n_classes**4 + within * n_classes**3
+    assert candidates.choices[0].n_options == len(candidates)
+
+
+@every_class
+@every_language
+@every_schema
+def test_no_literal_is_asked_in_vain(names, language, n_classes):
+    """Some row reaches every leaf of every rule, and no two leaves of a split are alike."""
+    schema = schema_of(names, n_classes)
+    rows = domain(schema)
+    candidates = PairRule(language).compete(schema)
+    for at in range(len(candidates)):
+        leaves = list(candidates[at].leaves())
+        for path, _ in leaves:
+            inside = [literal.holds(rows[literal.column]) == holds for literal, holds in path]
+            assert np.all(inside, axis=0).any()
+        assert len(leaves) == 1 or len({label for _, label in leaves}) > 1
+
+
+def test_an_index_beyond_the_candidates_is_an_error():
+    candidates = PairRule().compete(schema_of(["n", "c3"], 2))
+    assert candidates[len(candidates) - 1] == LiteralRule(None, 1, 1)
+    with pytest.raises(IndexError):
+        candidates[len(candidates)]
+
+
+# Scores -------------------------------------------------------------------------------------
+
+
+@every_class
+@every_language
+@every_schema
+def test_scores_are_the_weight_of_the_rows_a_rule_gets_right(names, language, n_classes):
+    schema = schema_of(names, n_classes)
+    table = make_table(schema, 80, len(names))
+    engine, weights, of_rows = voted(table, n_classes)
+    candidates = PairRule(language).compete(schema)
+    scores = candidates.start(engine, weights).scores.flat()
+    assert scores.dtype == np.int64
+    expected = [
+        int(of_rows[candidates[at].predict(table.codes) == table.labels].sum())
+        for at in range(len(candidates))
+    ]
+    assert scores.tolist() == expected
+
+
+@every_class
+@every_language
+@every_schema
+def test_without_noise_the_best_rule_of_all_is_chosen_and_the_first_among_equals(
+    names, language, n_classes
+):
+    schema = schema_of(names, n_classes)
+    rows = domain(schema)
+    candidates = PairRule(language).compete(schema)
+    of_definition = np.array(list(pair_functions(schema, language, all_pairs(schema))))
+    place = {tuple(row): at for at, row in enumerate(rows.T.tolist())}
+    for n_rows in (7, 60):  # few rows tie often
+        table = make_table(schema, n_rows, n_rows)
+        engine = LocalEngine(table, 1)
+        state = candidates.start(engine, np.full((n_classes, 1), 1000))
+        index = select(Maximum, state.scores, Fraction(1)).sample(SeededBits(0))
+        rule = state.accept(engine, index)
+        right = [
+            (candidates[at].predict(table.codes) == table.labels).sum()
+            for at in range(len(candidates))
+        ]
+        assert index == int(np.argmax(right))
+        assert rule == candidates[index]
+        at_rows = [place[tuple(row)] for row in table.codes.T.tolist()]
+        assert right[index] == (of_definition[:, at_rows] == table.labels).sum(axis=1).max()
+
+
+@every_class
+def test_a_fit_without_noise_releases_the_best_rule(n_classes):
+    schema = schema_of(["n", "b", "c2"], n_classes)
+    table = make_table(schema, 90, 3)
+    frame = pd.DataFrame(
+        {"n": table.codes[0] + 0.5, "b": table.codes[1], "c2": np.array(["x", "y"])[table.codes[2]]}
+    )
+    clf = SmoothBoostClassifier(schema, epsilon=None, learner="pair_rule", n_rounds=1)
+    (rule,) = clf.fit(frame, table.labels).model_.rules
+    candidates = PairRule().compete(schema)
+    every = [candidates[at] for at in range(len(candidates))]
+    right = [(each.predict(table.codes) == table.labels).sum() for each in every]
+    assert rule == every[int(np.argmax(right))]
+
+
+def test_the_order_of_rows_and_the_threads_do_not_matter():
+    schema = schema_of(["n?", "b?", "c3"], 3)
+    table = make_table(schema, 9000, 0)
+    order = np.random.default_rng(1).permutation(table.n_rows)
+    shuffled = Table(schema, table.codes[:, order].copy(), table.labels[order])
+    candidates = PairRule().compete(schema)
+    weights = np.array([[3], [5], [2**48]])
+    first = candidates.start(LocalEngine(table, 1), weights).scores.flat()
+    for each, n_threads in ((table, 4), (shuffled, 1), (shuffled, 2)):
+        engine = LocalEngine(each, 1, n_threads)
+        assert np.array_equal(candidates.start(engine, weights).scores.flat(), first)
+
+
+def test_the_range_is_twice_the_peak_rounded_down_and_the_rounding():
+    candidates = PairRule().compete(schema_of(["n", "b"], 2))
+    assert candidates.score_range(Fraction(7, 4), 3) == 6
+    (choice,) = candidates.choices
+    assert (choice.times, choice.share, choice.paper_factor, choice.unit) == (1, 1, 4, 1)
+    assert candidates.n_choices == 1
+
+
+# Constraints --------------------------------------------------------------------------------
+
+
+def obeys(predicted, schema, name, sign):
+    """Whether raising a column's ordered code never moves the prediction against the sign."""
+    sizes = [column.n_codes for column in schema.columns.values()]
+    grid = np.array(predicted).reshape(sizes)
+    ordered = np.arange(schema.columns[name].n_ordered)
+    steps = np.diff(
+        grid.take(ordered, axis=schema.names.index(name)), axis=schema.names.index(name)
+    )
+    return bool((sign * steps >= 0).all())
+
+
+MONOTONE = [
+    (["n", "c3"], {"n": 1}),
+    (["n", "c3"], {"n": -1}),
+    (["n?", "b"], {"n?": 1}),
+    (["n?", "b"], {"n?": -1, "b": 1}),
+    (["n4", "n?"], {"n4": 1, "n?": 1}),
+    (["n4", "n?"], {"n4": 1, "n?": -1}),
+    (["n2?", "b?", "c2"], {"b?": -1}),
+    (["n2?", "b?", "c2"], {"n2?": 1, "b?": 1}),
+    (["n4"], {"n4": 1}),
+    (["n?"], {"n?": -1}),
+    (["b?"], {"b?": 1}),
+    (["n1", "b", "c2"], {"n1": 1, "b": -1}),
+]
+
+
+@every_class
+@every_language
+@pytest.mark.parametrize(("names", "signs"), MONOTONE, ids=lambda value: "+".join(value))
+def test_monotone_columns_allow_exactly_the_monotone_rules(names, signs, language, n_classes):
+    schema = schema_of(names, n_classes)
+    constraints = Constraints(monotone=frozenset(signs.items()))
+    rows = domain(schema)
+    free = functions(PairRule(language).compete(schema), rows)
+    allowed = [f for f in free if all(obeys(f, schema, *sign) for sign in signs.items())]
+    held = functions(PairRule(language).compete(schema, constraints), rows)
+    assert 0 < len(held) < len(free) or signs.keys() <= {"n1"}
+    assert Counter(held) == Counter(allowed)
+
+
+@every_class
+@every_language
+@pytest.mark.parametrize(("names", "signs"), MONOTONE, ids=lambda value: "+".join(value))
+def test_scores_under_constraints_belong_to_the_rules_that_are_left(
+    names, signs, language, n_classes
+):
+    schema = schema_of(names, n_classes)
+    table = make_table(schema, 70, 1)
+    engine, weights, of_rows = voted(table, 1)
+    constraints = Constraints(monotone=frozenset(signs.items()))
+    candidates = PairRule(language).compete(schema, constraints)
+    state = candidates.start(engine, weights)
+    expected = [
+        int(of_rows[candidates[at].predict(table.codes) == table.labels].sum())
+        for at in range(len(candidates))
+    ]
+    assert state.scores.flat().tolist() == expected
+    index = select(Maximum, state.scores, Fraction(1)).sample(SeededBits(0))
+    assert index == int(np.argmax(expected))
+
+
+@every_class
+@every_language
+def test_forbidden_columns_are_not_tested_and_nothing_else_is_lost(language, n_classes):
+    names = ["n?", "b", "c3"]
+    schema = schema_of(names, n_classes)
+    rows = domain(schema)
+    for position, name in enumerate(names):
+        constraints = Constraints(forbidden=frozenset({name}))
+        candidates = PairRule(language).compete(schema, constraints)
+        assert not any(position in candidates[at].columns for at in range(len(candidates)))
+        pairs = tuple(pair for pair in all_pairs(schema) if position not in pair)
+        found = set(functions(candidates, rows))
+        assert found == pair_functions(schema, language, pairs)
+
+
+def test_constraints_are_checked_before_rules_are_made():
+    with pytest.raises(ValueError, match="declared columns, got 'age'"):
+        PairRule().compete(schema_of(["n", "b"], 2), Constraints(frozenset({"age"})))
+
+
+# Which columns are paired -------------------------------------------------------------------
+
+
+def test_columns_restrict_what_is_paired():
+    schema = schema_of(["n?", "b", "c3", "n"], 2)
+    rows = domain(schema)
+    for names in (["b", "c3"], ["c3"], ["n", "n?", "b"]):
+        positions = [schema.names.index(name) for name in names]
+        found = set(functions(PairRule(columns=names).compete(schema), rows))
+        assert found == pair_functions(schema, "threshold", tuple(product(positions, repeat=2)))
+
+
+@pytest.mark.parametrize("columns", [["n", "b", "c3"], ["c3", "n", "b"], ["b", "c3", "n"], None])
+@pytest.mark.parametrize("max_pairs", [1, 2, 3, 4, 5, 100])
+def test_max_pairs_keeps_the_pairs_of_the_earlier_columns(columns, max_pairs):
+    schema = schema_of(["n", "b", "c3"], 2)
+    used = [schema.names.index(name) for name in columns or schema.names]
+    alone = schema.names.index("b")  # has one literal, so no pair of its own
+    pairs = [(a, b) for at, b in enumerate(used) for a in used[: at + 1] if (a, b) != (alone,) * 2]
+    candidates = PairRule(columns=columns, max_pairs=max_pairs).compete(schema)
+    found = set(functions(candidates, domain(schema)))
+    assert found == pair_functions(schema, "threshold", tuple(pairs[:max_pairs]))
+
+
+def test_the_order_of_columns_decides_which_pairs_are_kept():
+    schema = schema_of(["n", "b", "c2"], 2)
+    kept = {}
+    for columns in (("n", "b", "c2"), ("c2", "b", "n")):
+        candidates = PairRule(columns=columns, max_pairs=1).compete(schema)
+        kept[columns] = {
+            column for at in range(len(candidates)) for column in candidates[at].columns
+        }
+    assert kept == {("n", "b", "c2"): {0}, ("c2", "b", "n"): {1, 2}}
+
+
+def test_learners_with_listed_columns_are_equal_and_can_be_hashed():
+    assert PairRule(columns=["a", "b"]) == PairRule(columns=("a", "b"))
+    assert len({PairRule(columns=["a", "b"]), PairRule(columns=("a", "b")), PairRule()}) == 2
+
+
+@every_class
+@pytest.mark.parametrize("names", [["b"], ["c1"], ["n1", "c2"], ["c1", "n1"]], ids="+".join)
+def test_fewer_than_two_literals_leave_1_rules(names, n_classes):
+    schema = schema_of(names, n_classes)
+    candidates = PairRule().compete(schema)
+    assert isinstance(candidates, OneRuleCandidates)
+    rows = domain(schema)
+    assert functions(candidates, rows) == functions(OneRule().compete(schema), rows)
+
+
+def test_forbidding_all_but_one_literal_leaves_1_rules():
+    schema = schema_of(["b", "n"], 2)
+    constraints = Constraints(forbidden=frozenset({"n"}))
+    candidates = PairRule().compete(schema, constraints)
+    assert isinstance(candidates, OneRuleCandidates)
+    assert len(candidates) == 4
+
+
+# Bad input ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("max_pairs", [0, -3, 1.5, "2", True])
+def test_numbers_of_pairs_that_are_not_whole_and_positive_are_refused(max_pairs):
+    with pytest.raises(ValueError, match="Expected max_pairs to be a whole number >= 1"):
+        PairRule(max_pairs=max_pairs).compete(schema_of(["n", "b"], 2))
+
+
+@pytest.mark.parametrize("columns", [[], (), "n", 3, {"n": 1}])
+def test_columns_that_are_not_a_list_of_some_are_refused(columns):
+    with pytest.raises(ValueError, match="Expected columns to be a list of declared columns"):
+        PairRule(columns=columns).compete(schema_of(["n", "b"], 2))
+
+
+@pytest.mark.parametrize("columns", [["n", "age"], ["age"], [1], [None], [["n"]]])
+def test_columns_that_are_not_declared_are_refused(columns):
+    with pytest.raises(ValueError, match="Expected columns to name declared columns, got"):
+        PairRule(columns=columns).compete(schema_of(["n", "b"], 2))
+
+
+def test_repeated_columns_are_refused():
+    with pytest.raises(ValueError, match="Expected columns to name each column once"):
+        PairRule(columns=["n", "b", "n"]).compete(schema_of(["n", "b"], 2))
+
+
+def test_unknown_literals_are_refused():
+    with pytest.raises(ValueError, match="Expected literals to be one of 'threshold', 'one_hot'"):
+        PairRule("thresholds").compete(schema_of(["n", "b"], 2))
+
+
+WIDE = Schema({f"n{at}": Numeric(low=0, high=1, bins=255) for at in range(20)}, target=[0, 1])
+
+
+def test_classes_of_rules_beyond_the_memory_are_refused_without_allocating():
+    n_pairs = 190 * 254**2 + 20 * 254 * 253 // 2
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="Expected pair rules that fit in 2 GiB") as caught:
+            PairRule().compete(WIDE)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**24
+    for part in (f"{n_pairs:,} pairs of literals", "2.5 GiB", "columns=", "max_pairs=", "255"):
+        assert part in str(caught.value)
+
+
+def test_the_bound_on_pairs_that_the_message_proposes_is_accepted(monkeypatch):
+    monkeypatch.setattr(pair_rule, "MEMORY", 1 << 20)
+    schema = Schema(
+        {f"n{at}": Numeric(low=0, high=1, bins=16) for at in range(6)}, target=[0, 1, 2]
+    )
+    with pytest.raises(ValueError, match="max_pairs=") as caught:
+        PairRule().compete(schema)
+    proposed = int(re.search(r"max_pairs=(\d+)", str(caught.value))[1])
+    assert len(PairRule(max_pairs=proposed).compete(schema)) > 0
+
+
+def peak_of_a_choice(schema, constraints):
+    """The most bytes allocated at a time from listing the rules to choosing one."""
+    engine = LocalEngine(make_table(schema, 100, 0), 1)
+    weights = np.full((len(schema.target), 1), 1000)
+    tracemalloc.start()
+    try:
+        scores = PairRule().compete(schema, constraints).start(engine, weights).scores
+        select(PermuteAndFlip, scores, Fraction(1, 1000)).sample(SeededBits(0))
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("column", "n_classes", "monotone", "memory"),
+    [
+        (Boolean(), 32, (), 1 << 24),  # 32**4 labellings of one pair of literals
+        (Numeric(low=0, high=1, bins=16), 8, ("a", "b"), 1 << 20),  # listed where not all may be
+    ],
+)
+def test_rules_for_many_classes_keep_within_the_memory_or_are_refused(
+    monkeypatch, column, n_classes, monotone, memory
+):
+    monkeypatch.setattr(pair_rule, "MEMORY", memory)
+    schema = Schema({"a": column, "b": column}, target=list(range(n_classes)))
+    constraints = Constraints(monotone=frozenset((name, 1) for name in monotone))
+    peak, refused = 0, "Expected pair rules that fit in"
+    try:
+        peak = peak_of_a_choice(schema, constraints)
+    except ValueError as error:
+        refused = str(error)
+    assert peak <= memory
+    assert "Expected pair rules that fit in" in refused
+
+
+def test_columns_can_be_named_before_the_schema_is_drafted():
+    frame = pd.DataFrame({"x": np.arange(200.0), "z": np.arange(200.0) % 7})
+    labels = (frame["x"] > 99) ^ (frame["z"] > 3)
+    learner = PairRule(columns=["x", "z"])
+    clf = SmoothBoostClassifier(epsilon=None, learner=learner, n_rounds=1)
+    with pytest.warns(PrivacyLeakWarning):
+        clf.fit(frame, labels)
+    assert clf.score(frame, labels) > 0.9
+
+
+# What it is for -----------------------------------------------------------------------------
+
+
+def exclusive_or(n_rows, rng):
+    """Two columns whose exclusive or is the class of nine rows in ten, and 18 that say nothing."""
+    columns = {f"b{at}": rng.integers(2, size=n_rows) for at in range(12)}
+    columns |= {f"n{at}": rng.random(n_rows) for at in range(8)}
+    labels = columns["b3"] ^ columns["b8"] ^ (rng.random(n_rows) < 0.1)
+    return pd.DataFrame(columns), labels
+
+
+@pytest.mark.filterwarnings("ignore::smoothboost.SeededNoiseWarning")
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_pair_rules_learn_an_exclusive_or_that_1_rules_cannot(seed):
+    declared = {f"b{at}": Boolean() for at in range(12)}
+    declared |= {f"n{at}": Numeric(low=0, high=1, bins=8) for at in range(8)}
+    schema = Schema(declared, target=[0, 1])
+    rng = np.random.default_rng(seed)
+    train, test = exclusive_or(20_000, rng), exclusive_or(20_000, rng)
+    accuracy = {}
+    for learner in ("pair_rule", "one_rule"):
+        clf = SmoothBoostClassifier(schema, epsilon=1, learner=learner, random_state=seed)
+        accuracy[learner] = clf.fit(*train).score(*test)
+    assert accuracy["pair_rule"] >= 0.95 * 0.9
+    assert accuracy["one_rule"] < 0.6

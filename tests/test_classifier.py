@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -21,10 +22,12 @@ from smoothboost import (
     Model,
     Numeric,
     OneRule,
+    PairRule,
     PrivacyLeakWarning,
     Schema,
     SeededNoiseWarning,
     SmoothBoostClassifier,
+    TopDown,
 )
 from smoothboost.boost import Booster
 from smoothboost.privacy.randomness import SystemBits
@@ -59,6 +62,8 @@ def people(n_rows=4000, seed=0):
 
 
 FRAME, LABELS = people()
+EITHER = np.where((FRAME.age > 50) ^ FRAME.member, "yes", "no")  # what no single column tells
+LEARNERS = ["one_rule", "pair_rule", "top_down"]
 
 
 def fitted(frame=FRAME, labels=LABELS, **options):
@@ -68,8 +73,18 @@ def fitted(frame=FRAME, labels=LABELS, **options):
         return SmoothBoostClassifier(**options).fit(frame, labels)
 
 
+# Some checks want a good model of 50 rows: rules with more choices need more budget for that.
 @quiet
-@parametrize_with_checks([SmoothBoostClassifier(epsilon=None), SmoothBoostClassifier()])
+@parametrize_with_checks(
+    [
+        SmoothBoostClassifier(epsilon=None),
+        SmoothBoostClassifier(),
+        SmoothBoostClassifier(epsilon=None, learner="pair_rule"),
+        SmoothBoostClassifier(epsilon=100.0, learner="pair_rule"),
+        SmoothBoostClassifier(epsilon=None, learner="top_down"),
+        SmoothBoostClassifier(epsilon=100.0, learner="top_down"),
+    ]
+)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)  # no failure is expected; the checks themselves set seeds
 
@@ -99,9 +114,41 @@ class TestInScikitLearn:
         assert part.privacy_.n_rows == 3000
         assert part.plan(3000).stages[0].rate != part.plan(4000).stages[0].rate
 
-    def test_clones_keep_their_parameters(self):
-        learner = SmoothBoostClassifier(schema=SCHEMA, learner=OneRule("one_hot"), epsilon=0.3)
-        assert clone(learner).get_params() == learner.get_params()
+    @pytest.mark.parametrize(
+        "learner",
+        [
+            OneRule("one_hot"),
+            PairRule(columns=["age", "member"], max_pairs=2),
+            TopDown(splits=2, criterion="entropy", leaf_share=0.25, literals="one_hot"),
+        ],
+        ids=repr,
+    )
+    def test_clones_keep_their_parameters(self, learner):
+        original = SmoothBoostClassifier(schema=SCHEMA, learner=learner, epsilon=0.3)
+        copy = clone(original)
+        assert copy.get_params() == original.get_params()
+        assert copy.get_params()["learner"] == learner
+        assert copy.fit(FRAME, LABELS).plan(4000) == original.plan(4000)
+
+    @quiet
+    def test_a_grid_search_compares_learners(self):
+        learners = [OneRule(), PairRule(columns=["age", "member"]), TopDown(splits=1)]
+        search = GridSearchCV(
+            SmoothBoostClassifier(schema=SCHEMA, random_state=0, epsilon=10.0),
+            {"learner": learners},
+            cv=3,
+        )
+        search.fit(FRAME, EITHER)
+        assert search.best_params_ == {"learner": learners[1]}
+        assert search.best_score_ > 0.9
+
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_a_pickled_estimator_predicts_and_writes_the_same(self, learner):
+        model = fitted(learner=learner)
+        again = pickle.loads(pickle.dumps(model))
+        assert again.model_.to_json() == model.model_.to_json()
+        assert again.get_params() == model.get_params()
+        assert (again.predict_proba(FRAME) == model.predict_proba(FRAME)).all()
 
     def test_arrays_match_by_position_and_frames_by_name(self):
         numbers = FRAME.assign(
@@ -154,13 +201,15 @@ class TestClassOrder:
 
 
 class TestSameBits:
+    @quiet
     @pytest.mark.parametrize("delta", [0.0, 1e-5])
-    def test_for_any_number_of_threads_and_any_order_of_rows(self, delta, monkeypatch):
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_for_any_number_of_threads_and_any_order_of_rows(self, learner, delta, monkeypatch):
         monkeypatch.setattr("smoothboost.classifier._SMALL", 0)
         frame, labels = people(150_000, seed=4)
         order = np.random.default_rng(1).permutation(len(frame))
         texts = {
-            fitted(f, y, n_jobs=n, delta=delta, n_rounds=15).model_.to_json()
+            fitted(f, y, n_jobs=n, learner=learner, delta=delta, n_rounds=15).model_.to_json()
             for n in (1, 2, 4)
             for f, y in ((frame, labels), (frame.iloc[order], labels[order]))
         }
@@ -209,14 +258,16 @@ class TestNothingPrivate:
             if isinstance(value, int | float | str | np.ndarray | np.generic | bytes)
         )
 
-    def test_fits_on_neighbours_with_the_same_rules_are_the_same_object(self):
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_fits_on_neighbours_with_the_same_rules_are_the_same_object(self, learner):
         pairs = 0
         for row in range(60):
             other = LABELS.copy()
             other[row] = "yes" if other[row] == "no" else "no"
             frame = FRAME.copy()
             frame.loc[row, "age"] = 99 - frame.loc[row, "age"]
-            one, two = fitted(epsilon=2.0), fitted(frame, other, epsilon=2.0)
+            one = fitted(epsilon=2.0, learner=learner)
+            two = fitted(frame, other, epsilon=2.0, learner=learner)
             if one.model_.rules != two.model_.rules:
                 continue
             pairs += 1
@@ -230,8 +281,18 @@ class TestNothingPrivate:
         object.__setattr__(one.model_.rules[0], "error_", 0.25)
         assert self.leaves(one) != before
 
-    def test_only_released_attributes_are_set(self):
-        assert {name for name in vars(fitted()) if name.endswith("_")} == {
+    @pytest.mark.parametrize("learner", ["pair_rule", "top_down"])
+    def test_the_walk_would_find_a_weight_stored_inside_a_tree(self, learner):
+        one = fitted(FRAME, EITHER, epsilon=None, n_rounds=1, learner=learner)
+        before = self.leaves(one)
+        root = one.model_.rules[0].root
+        object.__setattr__(root if isinstance(root.if_true, int) else root.if_true, "weight", 0.25)
+        assert self.leaves(one) != before
+
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_only_released_attributes_are_set(self, learner):
+        model = fitted(learner=learner)
+        assert {name for name in vars(model) if name.endswith("_")} == {
             "model_", "privacy_", "classes_", "n_features_in_", "feature_names_in_"
         }  # fmt: skip
 
@@ -323,6 +384,8 @@ class TestBadInput:
             ({"n_rounds": 2.5}, "Expected n_rounds to be a whole number"),
             ({"learner": "forest"}, "Expected learner to be"),
             ({"learner": OneRule("polynomial")}, "Expected literals to be one of"),
+            ({"learner": PairRule}, "Expected learner to be .*or a learner such as OneRule.., got"),
+            ({"learner": None}, "Expected learner to be .*got None"),
             ({"calibration": "loose"}, "Expected calibration to be one of"),
             ({"mechanism": "laplace"}, "Expected mechanism to be one of"),
             ({"class_weight": "balanced"}, "'balanced', which would read"),
@@ -374,6 +437,59 @@ class TestBadInput:
             fitted(**{name: rows})
         assert not any(word in str(error.value) for word in ("red", "green", "blue"))
 
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"learner": "forest"}, "'pair_rule', 'top_down' or a learner .*got 'forest'"),
+            ({"learner": ["pair_rule"]}, r"Expected learner to be .*got \['pair_rule'\]"),
+            ({"learner": OneRule}, "Expected learner to be"),
+            ({"learner": PairRule("polynomial")}, "Expected literals to be one of"),
+            ({"learner": PairRule(max_pairs=0)}, "Expected max_pairs .* >= 1, got 0"),
+            ({"learner": PairRule(max_pairs=1.5)}, "Expected max_pairs .* got 1.5"),
+            ({"learner": PairRule(columns=["height"])}, "declared columns, got 'height'"),
+            ({"learner": PairRule(columns=["age", "age"])}, "each column once"),
+            ({"learner": PairRule(columns=[])}, "a list of declared columns"),
+            ({"learner": PairRule(columns="age")}, "a list of declared columns, got 'age'"),
+            ({"learner": PairRule(columns=[["age"]])}, "declared columns"),
+            ({"learner": TopDown("polynomial")}, "Expected splits to be a whole number"),
+            ({"learner": TopDown(literals="polynomial")}, "Expected literals to be one of"),
+            ({"learner": TopDown(splits=0)}, "Expected splits .* from 1 to 255, got 0"),
+            ({"learner": TopDown(splits=256)}, "Expected splits .* from 1 to 255, got 256"),
+            ({"learner": TopDown(splits=60)}, "Expected splits below 60, the number of leaves"),
+            ({"learner": TopDown(criterion="twoing")}, "Expected criterion to be one of 'gini'"),
+            ({"learner": TopDown(leaf_share=1)}, r"Expected leaf_share in \(0, 1\), got 1"),
+            (
+                {"learner": "top_down", "monotone_columns": {"age": 1}},
+                "Expected no monotone_columns with top_down trees.*use pair_rule or one_rule",
+            ),
+            ({"learner": "pair_rule", "forbidden_columns": ["height"]}, "got 'height'"),
+        ],
+    )
+    def test_learners_are_refused_before_a_row_is_read(self, options, message):
+        class Rows:
+            def __getattribute__(self, name):
+                raise AssertionError("the rows were looked at")
+
+        classifier = SmoothBoostClassifier(schema=SCHEMA, **options)
+        with pytest.raises(ValueError, match=message):
+            classifier.fit(Rows(), Rows())
+        with pytest.raises(ValueError, match=message):
+            classifier.plan(4000)
+
+    @pytest.mark.parametrize("rows", [FRAME, FRAME["colour"], FRAME.to_numpy()], ids=type)
+    @pytest.mark.parametrize(
+        ("kind", "name"),
+        [
+            (kind, field.name)
+            for kind in (OneRule, PairRule, TopDown)
+            for field in dataclasses.fields(kind)
+        ],
+    )
+    def test_rows_inside_a_learner_are_not_shown(self, kind, name, rows):
+        with pytest.raises((ValueError, TypeError)) as error:
+            fitted(learner=kind(**{name: rows}))
+        assert not re.search(r"\b(red|green|blue)\b", str(error.value))
+
     def test_sample_weight_is_refused(self):
         with pytest.raises(TypeError, match="Expected no sample_weight"):
             SmoothBoostClassifier(schema=SCHEMA).fit(FRAME, LABELS, sample_weight=np.ones(4000))
@@ -406,9 +522,10 @@ class TestBehaviour:
         assert released.score(FRAME, LABELS) > (best == LABELS).mean() - 0.02
 
     @pytest.mark.parametrize("epsilon", [None, np.inf])
-    def test_without_privacy_no_noise_is_drawn(self, epsilon, monkeypatch):
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_without_privacy_no_noise_is_drawn(self, learner, epsilon, monkeypatch):
         monkeypatch.setattr(SystemBits, "take", lambda self, n: pytest.fail("drew noise"))
-        exact = SmoothBoostClassifier(schema=SCHEMA, epsilon=epsilon, n_rounds=9)
+        exact = SmoothBoostClassifier(schema=SCHEMA, epsilon=epsilon, learner=learner, n_rounds=9)
         model = exact.fit(FRAME, LABELS).model_
         assert model == exact.fit(FRAME, LABELS).model_
         assert model.guarantee.epsilon is None
@@ -420,9 +537,33 @@ class TestBehaviour:
             (np.where(FRAME.age > cut, "yes", "no") == LABELS).mean() for cut in range(0, 100, 10)
         )
 
-    def test_forbidden_columns_are_not_used(self):
-        model = fitted(forbidden_columns=["age", "member"], n_rounds=25).model_
-        assert set(model.columns_used) <= {"colour"}
+    @quiet
+    @pytest.mark.parametrize("learner", ["one_rule", "pair_rule", TopDown(splits=2)], ids=repr)
+    def test_forbidden_columns_are_not_used(self, learner):
+        model = fitted(forbidden_columns=["age", "member"], n_rounds=25, learner=learner).model_
+        assert {column for rule in model.rules for column in rule.columns} <= {1}
+
+    @pytest.mark.parametrize("sign", [1, -1])
+    def test_pair_rules_obey_monotone_columns_whatever_the_others_are(self, sign):
+        limits = {"monotone_columns": {"age": sign}, "learner": "pair_rule"}
+        model = fitted(FRAME, EITHER, n_rounds=15, epsilon=None, **limits).model_
+        assert not model.is_additive
+        for colour in ("red", "green", "blue"):
+            for member in (True, False):
+                ages = pd.DataFrame({"age": range(0, 100, 5), "colour": colour, "member": member})
+                assert (np.diff(model.decision_function(ages)) * sign >= 0).all()
+
+    def test_one_pair_rule_learns_what_no_1_rules_can(self):
+        options = {"frame": FRAME, "labels": EITHER, "epsilon": 2.0}
+        assert fitted(**options, learner="pair_rule", n_rounds=1).score(FRAME, EITHER) == 1.0
+        assert fitted(**options, learner="one_rule", n_rounds=25).score(FRAME, EITHER) < 0.7
+
+    def test_trees_learn_what_comes_after_a_first_split(self):
+        nested = np.where((FRAME.age > 50) & ((FRAME.colour == "red") | FRAME.member), "yes", "no")
+        options = {"frame": FRAME, "labels": nested, "epsilon": 20.0, "n_rounds": 1}
+        tree = fitted(**options, learner=TopDown(splits=3))
+        assert tree.score(FRAME, nested) == 1.0
+        assert set(tree.model_.columns_used) == {"age", "colour", "member"}
 
     @pytest.mark.parametrize("sign", [1, -1])
     def test_monotone_columns_have_monotone_effects(self, sign):
@@ -437,11 +578,12 @@ class TestBehaviour:
         ]
         assert share[0] < share[1]
 
-    def test_three_classes(self):
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_three_classes(self, learner):
         frame, _ = people(6000, seed=2)
         labels = np.select([frame.age < 30, frame.colour == "red"], ["young", "red"], "other")
         schema = Schema(dict(SCHEMA.columns), target=["other", "red", "young"])
-        model = fitted(frame, labels, schema=schema, epsilon=3.0)
+        model = fitted(frame, labels, schema=schema, epsilon=3.0, learner=learner)
         assert model.score(frame, labels) > 0.85
         assert model.predict_proba(frame).shape == (6000, 3)
 
@@ -451,9 +593,28 @@ class TestBehaviour:
         assert guarantee.spent <= 0.25
         assert guarantee.proof.endswith(".md")
 
-    def test_plan_is_what_fit_does(self):
-        unfitted = SmoothBoostClassifier(schema=SCHEMA, epsilon=0.7)
+    @pytest.mark.parametrize("learner", LEARNERS)
+    def test_plan_is_what_fit_does(self, learner):
+        unfitted = SmoothBoostClassifier(schema=SCHEMA, epsilon=0.7, learner=learner)
         planned = unfitted.plan(4000)
-        assert planned.n_rounds == len(fitted(epsilon=0.7).model_.rules)
+        model = fitted(epsilon=0.7, learner=learner)
+        assert planned.n_rounds == len(model.model_.rules)
+        assert model.privacy_.spent == planned.spent
+        assert planned.spent == pytest.approx(0.7)
         with pytest.raises(ValueError, match="Expected a schema to plan with"):
             SmoothBoostClassifier().plan(4000)
+
+    @quiet
+    @pytest.mark.parametrize(
+        "learner", [PairRule(columns=["age", "member"]), TopDown(), TopDown(splits=1)], ids=repr
+    )
+    def test_learners_work_with_a_drafted_schema(self, learner):
+        model = SmoothBoostClassifier(learner=learner, epsilon=None, n_rounds=5)
+        assert model.fit(FRAME, LABELS).score(FRAME, LABELS) > 0.7
+
+    @pytest.mark.parametrize("learner", ["one_rule", "pair_rule", TopDown(splits=1)], ids=repr)
+    def test_a_single_column_with_two_values_is_enough(self, learner):
+        schema = Schema({"member": Boolean()}, target=["no", "yes"])
+        labels = np.where(FRAME.member, "yes", "no")
+        model = fitted(FRAME, labels, schema=schema, learner=learner, epsilon=5.0)
+        assert model.score(FRAME, labels) == 1.0

@@ -157,3 +157,7 @@ def test_a_plan_does_not_depend_on_anything_but_its_declarations():
     first = plan(n_rounds=9)
     make_plan.cache_clear()
     assert replace(plan(n_rounds=9)) == first
+
+
+def test_a_budget_too_small_for_floats_is_infinitely_noisy():
+    assert plan(Fraction(5e-324), n_rows=100, n_rounds=3).noise > 1e300

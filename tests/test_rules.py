@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trees import GRID, answer, meets, nodes
 
-from smoothboost.rules import Literal, LiteralRule
+from smoothboost import Numeric, PairRule, Schema
+from smoothboost.rules import Literal, LiteralRule, Split, TreeRule, make_rule
 
 codes = st.integers(0, 255)
 
@@ -58,3 +60,114 @@ def test_rules_are_values():
     assert pickle.loads(pickle.dumps(rule)) == rule
     with pytest.raises(FrozenInstanceError):
         rule.if_true = 1
+
+
+A, B, C = Literal.equals(0, 1), Literal.at_most(1, 2), Literal(2, 1, 3)
+ROWS = GRID.T.tolist()
+splits = nodes().filter(lambda node: isinstance(node, Split))
+
+
+class TestTrees:
+    @settings(deadline=None)
+    @given(splits)
+    def test_predict_what_each_row_finds_on_its_way(self, root):
+        assert TreeRule(root).predict(GRID).tolist() == [answer(root, row) for row in ROWS]
+
+    @settings(deadline=None)
+    @given(splits)
+    def test_every_row_meets_the_condition_of_one_leaf_and_gets_its_class(self, root):
+        leaves = list(TreeRule(root).leaves())
+        met = [[label for path, label in leaves if meets(path, row)] for row in ROWS]
+        assert met == [[answer(root, row)] for row in ROWS]
+
+    def test_list_their_leaves_from_the_left(self):
+        tree = TreeRule(Split(A, Split(B, 0, 1), 2))
+        assert list(tree.leaves()) == [
+            (((A, True), (B, True)), 0),
+            (((A, True), (B, False)), 1),
+            (((A, False),), 2),
+        ]
+
+    def test_name_each_column_once_in_the_order_of_the_schema(self):
+        assert TreeRule(Split(C, Split(A, 0, 1), Split(C, Split(A, 1, 2), 0))).columns == (0, 2)
+
+    def test_test_the_last_of_256_codes(self):
+        cells = np.array([[254, 255, 255], [255, 254, 255]], dtype=np.uint8)
+        both = Split(Literal.equals(0, 255), Split(Literal.at_most(1, 254), 1, 2), 0)
+        assert TreeRule(both).predict(cells).tolist() == [0, 1, 2]
+
+    def test_predict_nothing_for_no_rows(self):
+        assert TreeRule(Split(A, Split(B, 0, 1), 2)).predict(GRID[:, :0]).shape == (0,)
+
+    def test_are_values(self):
+        def tree():
+            return TreeRule(Split(Literal.equals(0, 1), Split(Literal.at_most(1, 2), 0, 1), 2))
+
+        assert tree() == tree()
+        assert len({tree(), tree(), TreeRule(Split(A, 2, Split(B, 0, 1)))}) == 2
+        assert pickle.loads(pickle.dumps(tree())) == tree()
+        with pytest.raises(FrozenInstanceError):
+            tree().root = Split(A, 0, 1)
+        with pytest.raises(FrozenInstanceError):
+            tree().root.if_true = 1
+
+
+def has_idle_split(node):
+    """Whether some split has the same on both sides."""
+    if not isinstance(node, Split):
+        return False
+    return node.if_true == node.if_false or any(map(has_idle_split, (node.if_true, node.if_false)))
+
+
+class TestMakingRules:
+    @settings(deadline=None)
+    @given(nodes())
+    def test_keeps_every_prediction(self, root):
+        assert make_rule(root).predict(GRID).tolist() == [answer(root, row) for row in ROWS]
+
+    @settings(deadline=None)
+    @given(nodes())
+    def test_leaves_no_split_that_decides_nothing(self, root):
+        rule = make_rule(root)
+        if isinstance(rule, TreeRule):
+            assert not has_idle_split(rule.root)
+            assert make_rule(rule.root) == rule
+        elif rule.literal is not None:
+            assert rule.if_true != rule.if_false
+
+    @settings(deadline=None)
+    @given(nodes())
+    def test_makes_a_tree_only_of_two_tests_or_more(self, root):
+        rule = make_rule(root)
+        assert isinstance(rule, TreeRule) == (len(list(rule.leaves())) > 2)
+
+    @pytest.mark.parametrize("root", [2, Split(A, 2, 2), Split(A, Split(B, 2, 2), Split(C, 2, 2))])
+    def test_a_tree_of_one_class_is_a_constant(self, root):
+        assert make_rule(root) == LiteralRule(None, 2, 2)
+
+    @pytest.mark.parametrize(
+        "root",
+        [
+            Split(A, 1, 0),
+            Split(A, Split(B, 1, 1), 0),
+            Split(B, Split(A, 1, 0), Split(A, 1, 0)),
+        ],
+    )
+    def test_a_tree_that_needs_one_literal_is_a_1_rule(self, root):
+        assert make_rule(root) == LiteralRule(A, 1, 0)
+
+    def test_a_pair_rule_that_needs_one_literal_is_a_1_rule(self):
+        schema = Schema({"age": Numeric(edges=[40, 50])}, target=["low", "high"])
+        codes = np.arange(3)[None]
+        competing = PairRule().compete(schema)
+        one_rules = {
+            tuple(LiteralRule(Literal.at_most(0, code), *labels).predict(codes))
+            for code in (0, 1)
+            for labels in ((0, 1), (1, 0))
+        }
+        needless = [
+            rule
+            for rule in map(competing.__getitem__, range(len(competing)))
+            if isinstance(rule, TreeRule) and tuple(rule.predict(codes)) in one_rules
+        ]
+        assert needless == []

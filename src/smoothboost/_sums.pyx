@@ -136,11 +136,12 @@ cdef void _pair_quadrants(
     for i in range(1, height):
         for j in range(1, width):
             for label in range(n_classes):
+                # In this order no part exceeds the total, which may be 2**62.
                 below[(i * width + j) * n_classes + label] = (
-                    table[((i - 1) * (width - 1) + j - 1) * n_classes + label]
-                    + below[((i - 1) * width + j) * n_classes + label]
-                    + below[(i * width + j - 1) * n_classes + label]
+                    below[(i * width + j - 1) * n_classes + label]
                     - below[((i - 1) * width + j - 1) * n_classes + label]
+                    + below[((i - 1) * width + j) * n_classes + label]
+                    + table[((i - 1) * (width - 1) + j - 1) * n_classes + label]
                 )
     for one in range(literal_starts[a], literal_starts[a + 1]):
         top = below + literals[one, 1] * width * n_classes

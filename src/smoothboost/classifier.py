@@ -445,7 +445,7 @@ def _warn_of_budget(plan: Plan, candidates: Candidates) -> None:
     ]
     warnings.warn(
         f"The budget is small for {plan.measure.n_rows:,} rows: noise may cost a choice "
-        f"{min(plan.noise, 1):.2f} of weighted accuracy, and will dominate. "
+        f"{min(plan.noise, 1):.2f} of its score, and will dominate. "
         + (f"About {', or '.join(remedies)}, would do." if remedies else "Nothing near would do."),
         BudgetTooSmallWarning,
         stacklevel=3,

@@ -96,9 +96,12 @@ _ClassWeight = Annotated[
 _Learner = Annotated[
     str, typer.Option(metavar="NAME", help="auto, one_rule, pair_rule or top_down.")
 ]
-_Splits = Annotated[int | None, typer.Option(help="How many splits a top_down tree has.")]
+_Splits = Annotated[
+    int | None, typer.Option(help="For top_down: splits of a tree; 3 if not given.")
+]
 _Criterion = Annotated[
-    str | None, typer.Option(metavar="NAME", help="For top_down: gini, entropy, error or sqrt.")
+    str | None,
+    typer.Option(metavar="NAME", help="For top_down: gini (default), entropy, error, sqrt."),
 ]
 _MaxPairs = Annotated[
     int | None, typer.Option(help="For pair_rule: the most pairs of columns that compete.")

@@ -75,7 +75,8 @@ def votes_summary(model: Model) -> str:
         left = sum(abs(votes) for votes in model.vote_rows()["votes"])
     cancelled = f" ({left} after opposite votes cancel)" if left < len(model.rules) else ""
     used = f"{len(model.columns_used)} of {len(model.schema.columns)} columns"
-    return f"{len(model.rules)} votes{cancelled} on {used}"
+    votes = "1 vote" if len(model.rules) == 1 else f"{len(model.rules)} votes"
+    return f"{votes}{cancelled} on {used}"
 
 
 def votes_table(model: Model) -> RichTable:

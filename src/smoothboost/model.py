@@ -175,7 +175,11 @@ class Model:
         counts = Counter(leaf for rule in self.rules for leaf in rule.leaves())
         order = sorted(
             counts.items(),
-            key=lambda item: (-item[1], [_place(lit) for lit, _ in item[0][0]], str(item[0])),
+            key=lambda item: (
+                -item[1],
+                [_place(lit) for lit, _ in item[0][0]] or [_place(None)],
+                str(item[0]),
+            ),
         )
         names = self.schema.names
         return {
@@ -230,7 +234,7 @@ class Model:
         """Read a model from JSON text, refusing what it does not understand."""
         try:
             document = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (json.JSONDecodeError, RecursionError) as error:
             raise ValueError(
                 f"Expected a model in JSON, got something else or a truncated file: {error}."
             ) from None
@@ -325,17 +329,21 @@ def _split_from_dict(document: Any, schema: Schema, depth: int) -> Split:
         "if_false",
     }:
         raise ValueError("Expected a rule with column, codes, if_true and if_false, or always.")
-    if depth > _DEEPEST:
+    if depth >= _DEEPEST:
         raise ValueError(f"Expected rules with at most {_DEEPEST} literals after each other.")
     name, codes = document["column"], document["codes"]
-    if name not in schema.columns:
+    if not isinstance(name, str) or name not in schema.columns:
         raise ValueError(f"Expected a rule on a declared column, got {name!r}.")
     if (
         not isinstance(codes, list)
         or [type(code) for code in codes] != [int, int]
         or not 0 <= codes[0] < codes[1] <= schema.columns[name].n_codes
+        or codes == [0, schema.columns[name].n_codes]
     ):
-        raise ValueError(f"Expected a rule's codes to lie in column {name!r}, got {codes!r}.")
+        raise ValueError(
+            f"Expected a rule's codes to lie in column {name!r} and not to be all of it, "
+            f"got {codes!r}."
+        )
     if_true, if_false = (
         _split_from_dict(document[side], schema, depth + 1)
         if isinstance(document[side], dict)

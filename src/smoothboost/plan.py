@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import ceil, log
+from math import ceil, inf, log
 from typing import Literal
 
 from smoothboost import display
@@ -146,7 +146,7 @@ class Plan:
         """How much score a choice of the first kind may lose to noise: ln(options) / eta."""
         if self.mechanism is None:
             return 0.0
-        return log(self.n_candidates) / self.exponent
+        return log(self.n_candidates) / self.exponent if self.exponent else inf
 
 
 @lru_cache(maxsize=512)

@@ -137,7 +137,8 @@ class Numeric(_Declared):
         if start == 0:
             return f"≤ {_plain(self.cuts[stop - 1])}" if stop <= len(self.cuts) else "is known"
         if stop >= self.n_ordered:
-            return f"> {_plain(self.cuts[start - 1])}"
+            above = f"> {_plain(self.cuts[start - 1])}"
+            return above if stop == self.n_ordered else f"{above} or missing"
         return f"in ({_plain(self.cuts[start - 1])}, {_plain(self.cuts[stop - 1])}]"
 
 
@@ -338,7 +339,7 @@ class Schema:
         """Read a schema from JSON text."""
         try:
             document = json.loads(text, object_pairs_hook=_no_duplicates)
-        except json.JSONDecodeError as error:
+        except (json.JSONDecodeError, RecursionError) as error:
             raise ValueError(f"Expected a schema in JSON, got something else: {error}.") from None
         return cls.from_dict(document)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 from smoothboost.rules import Literal, LiteralRule, Path, Rule
 from smoothboost.schema import Column, Schema
@@ -32,16 +33,48 @@ def _opposite(column: Column, start: int, stop: int) -> str:
         return column.describe(rest[0], rest[-1] + 1)
     words = column.describe(start, stop)
     if words.startswith("≤ "):  # the rest is what lies above, and missing values
-        return f"> {words[2:]} or is missing"
+        return f"> {words[2:]} or missing"
     return f"is not {words[3:]}" if words.startswith("is ") else f"not {words}"
 
 
 def condition_words(schema: Schema, path: Path) -> str:
-    """Say a condition: literals that hold or not, joined by "and"."""
-    tests = [
-        f"{schema.names[lit.column]} {literal_words(schema, lit, holds)}" for lit, holds in path
+    """Say a condition: what each column has to be, joined by "and".
+
+    Examples
+    --------
+    >>> from smoothboost import Numeric, Schema
+    >>> schema = Schema({"age": Numeric(edges=[18, 65])}, target=["no", "yes"])
+    >>> condition_words(schema, ((Literal.at_most(0, 0), False), (Literal.at_most(0, 1), True)))
+    'age in (18, 65]'
+    """
+    columns = dict.fromkeys(literal.column for literal, _ in path)
+    return " and ".join(_column_words(schema, path, column) for column in columns) or "always"
+
+
+def _column_words(schema: Schema, path: Path, position: int) -> str:
+    """Say what a path asks of one column."""
+    tests = [test for test in path if test[0].column == position]
+    name = schema.names[position]
+    column = schema.columns[name]
+    codes = _codes(column, tests)
+    in_order = column.kind == "numeric" and codes and codes[-1] < column.n_ordered
+    if len(codes) == 1 or (in_order and codes[-1] - codes[0] < len(codes)):
+        return f"{name} {column.describe(codes[0], codes[-1] + 1)}"
+    for test in tests:  # leave out what the others imply
+        others = [other for other in tests if other is not test]
+        if _codes(column, others) == codes:
+            tests = others
+    said = [f"{name} {literal_words(schema, literal, holds)}" for literal, holds in tests]
+    return " and ".join(f"({words})" if " or " in words else words for words in said)
+
+
+def _codes(column: Column, tests: Sequence[tuple[Literal, bool]]) -> list[int]:
+    """Return the codes of a column that pass all tests."""
+    return [
+        code
+        for code in range(column.n_codes)
+        if all((literal.start <= code < literal.stop) == holds for literal, holds in tests)
     ]
-    return " and ".join(dict.fromkeys(tests)) or "always"
 
 
 def rule_lines(schema: Schema, rule: Rule) -> list[str]:

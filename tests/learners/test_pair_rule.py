@@ -540,3 +540,15 @@ def test_pair_rules_learn_an_exclusive_or_that_1_rules_cannot(seed):
         accuracy[learner] = clf.fit(*train).score(*test)
     assert accuracy["pair_rule"] >= 0.95 * 0.9
     assert accuracy["one_rule"] < 0.6
+
+
+def test_weights_that_sum_to_the_largest_total_do_not_overflow():
+    # A table of four rows of one class in the lowest codes: the total is 2**62.
+    schema = Schema({"a": Numeric(edges=[1, 2, 3]), "b": Numeric(edges=[1, 2])}, target=[0, 1])
+    candidates = PairRule().compete(schema)
+    rows = Table(schema, np.zeros((2, 4), dtype=np.uint8), np.zeros(4, dtype=np.uint8))
+    scores = candidates.start(LocalEngine(rows, 1), np.array([[1 << 60], [0]])).scores.flat()
+    assert scores.min() == 0
+    assert scores.max() == 1 << 62
+    right = [candidates[at].predict(rows.codes)[0] == 0 for at in range(len(candidates))]
+    np.testing.assert_array_equal(scores, np.where(right, 1 << 62, 0))

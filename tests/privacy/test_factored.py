@@ -164,3 +164,12 @@ def test_permute_and_flip_is_the_same_however_many_are_listed_at_a_time(monkeypa
     )
     stated = choice.probabilities()
     assert abs(counts / 3000 - stated).max() < 5 * np.sqrt(stated.max() / 3000)
+
+
+def test_many_options_with_a_clear_winner_are_still_known_closely():
+    # Sums of odds near 1 must not be divided by the number of options.
+    group = np.zeros((50, 4, 200), dtype=np.int64)
+    group[:, :, 0] = 1000
+    low, high = FactoredExponential(FactoredScores([group]), Fraction(1))._fast_cells()
+    width = [int(b) - int(a) for a, b in zip(low, high, strict=True)]
+    assert max(width) / int(low[-1]) < 1e-12

@@ -122,15 +122,10 @@ class _Group:
             axis=1,
         )[:, None]
 
-    def classes(self, options: Sequence[int]) -> list[int]:
-        """Return the class of each of the four cells.
-
-        A cell that no row can be in has the class of the cell that differs in the second literal,
-        so that this literal is not asked in vain.
-        """
+    def classes(self, options: Sequence[int]) -> dict[int, int]:
+        """Return the class of each cell that a row can be in."""
         labels = options if self.labellings is None else self.labellings[options[0]]
-        class_of = dict(zip(self.cells, labels, strict=True))
-        return [class_of[cell if cell in class_of else cell ^ 1] for cell in range(4)]
+        return dict(zip(self.cells, labels, strict=True))
 
 
 class PairCandidates:
@@ -361,10 +356,20 @@ def _labellings(
     return tuple(filter(obeys, product(range(n_classes), repeat=len(cells))))
 
 
-def _rule(first: Literal, second: Literal, classes: Sequence[int]) -> Rule:
-    inside = Split(second, classes[BOTH], classes[FIRST_ONLY])
-    outside = Split(second, classes[SECOND_ONLY], classes[NEITHER])
-    return make_rule(Split(first, inside, outside))
+def _rule(first: Literal, second: Literal, classes: dict[int, int]) -> Rule:
+    """Return two literals and the classes of their cells as a rule.
+
+    A cell that no row can be in takes the class of a cell that differs in one literal: of the
+    one that leaves the simpler rule.
+    """
+
+    def filled(differing: int) -> Rule:
+        both, one, two, none = (
+            classes[cell if cell in classes else cell ^ differing] for cell in range(4)
+        )
+        return make_rule(Split(first, Split(second, both, one), Split(second, two, none)))
+
+    return min(filled(1), filled(2), key=lambda rule: len(list(rule.leaves())))
 
 
 @lru_cache(maxsize=16)

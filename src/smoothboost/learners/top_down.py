@@ -101,8 +101,8 @@ class TopDownCandidates:
         cells = prod(self.n_codes[column] for column in {lit.column for lit in self.literals})
         if splits >= cells:
             raise ValueError(
-                f"Expected splits below {cells}, the number of leaves that the schema's columns "
-                f"can tell apart, got {splits}."
+                f"Expected splits below {cells}, the number of leaves that the columns which may "
+                f"be tested can tell apart, got {splits}."
             )
         offsets = np.cumsum([0, *self.n_codes])
         columns = np.array([literal.column for literal in self.literals])

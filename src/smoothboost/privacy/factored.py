@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost.privacy import _exact
-from smoothboost.privacy.exact import SLACK, exp_bounds, exp_thresholds
+from smoothboost.privacy.exact import FAST_BITS, SLACK, exp_bounds, exp_thresholds
 from smoothboost.privacy.mechanisms import (
     Cells,
     Exponential,
@@ -143,18 +143,19 @@ class FactoredPermuteAndFlip(FactoredSelection):
     def sample(self, bits: BitSource) -> int:
         """Draw the index of one candidate: one of the heads, uniformly."""
         best = int(self.scores.items.max())
-        heads = []
-        start = 0
+        start = total = chosen = 0
         for group in self.scores.groups:
             size = self.scores.size(group)
             step = max(1, AT_ONCE // size)
             for first in range(0, len(group), step):
                 scores = _combine(group[first : first + step]).ravel()
-                shown = toss(scores, best, self.rate, bits)
-                heads.append(start + first * size + np.flatnonzero(shown))
+                heads = np.flatnonzero(toss(scores, best, self.rate, bits))
+                # Each of these replaces the head chosen so far with probability 1 / total.
+                total += len(heads)
+                if len(heads) and (place := uniform_below(total, bits)) < len(heads):
+                    chosen = start + first * size + int(heads[place])
             start += len(group) * size
-        chosen = np.concatenate(heads)
-        return int(chosen[uniform_below(len(chosen), bits)])
+        return chosen
 
 
 class FactoredMaximum(FactoredSelection):
@@ -194,19 +195,21 @@ class FactoredExponential(FactoredSelection):
         tops = exp_thresholds(items, int(items.max()), self.rate)
         spare = len(items).bit_length() + 1  # so that the sums stay below 2**63
         low, high = np.empty_like(tops), np.empty_like(tops)
-        # Each part's sum of odds is divided by a power of two from the number of options on, to
-        # stay below 1; in the end all items are divided as often.
-        halvings = [(group.shape[2] - 1).bit_length() for group in self.scores.groups]
-        most = max(
-            group.shape[1] * each for group, each in zip(self.scores.groups, halvings, strict=True)
-        )
+        odds: list[NDArray[np.uint64]] = [
+            exp_thresholds(
+                (group - group.max(axis=2, keepdims=True)).ravel(), 0, self.rate
+            ).reshape(group.shape)
+            for group in self.scores.groups
+        ]
+        # Each part's sum of odds is divided by a power of two that keeps all of them below 1; in
+        # the end all items are divided as often.
+        halvings = [_halvings(group) for group in odds]
+        most = max(group.shape[1] * each for group, each in zip(odds, halvings, strict=True))
         at = 0
-        for group, each in zip(self.scores.groups, halvings, strict=True):
+        for group, each in zip(odds, halvings, strict=True):
             here = slice(at, at := at + len(group))
-            gaps = group - group.max(axis=2, keepdims=True)
-            odds = exp_thresholds(gaps.ravel(), 0, self.rate).reshape(group.shape)
             late = spare + most - group.shape[1] * each
-            _exact.product_bounds(tops[here], odds, SLACK, each, late, low[here], high[here])
+            _exact.product_bounds(tops[here], group, SLACK, each, late, low[here], high[here])
         return low.cumsum(), high.cumsum()
 
     def _slow_cells(self, precision: int) -> Cells:
@@ -218,6 +221,13 @@ class FactoredExponential(FactoredSelection):
         ]
         low, high = np.array(bounds, dtype=object).T
         return low.cumsum(), high.cumsum()
+
+
+def _halvings(odds: NDArray[np.uint64]) -> int:
+    """How often the largest sum of odds, with its slack, has to be halved to fit 63 bits."""
+    largest = int((odds >> np.uint64(8)).sum(axis=2).max())  # so that many odds can be added
+    n_options = int(odds.shape[2])
+    return ((largest + 3 * n_options + 1) << 8).bit_length() - FAST_BITS
 
 
 def _item_bounds(

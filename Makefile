@@ -38,7 +38,7 @@ test-newest: $(VENV)/ready  ## all tests, with the newest libraries
 
 test-oldest: $(OLDEST)/ready  ## the estimator's tests with scikit-learn 1.6
 	$(RUN_OLDEST) pip install --quiet --no-deps --force-reinstall .
-	$(RUN_OLDEST) pytest -n 2 tests/test_classifier.py
+	$(RUN_OLDEST) pytest -n 2 tests/test_classifier.py tests/test_classifier_input.py
 
 lint: $(VENV)/ready  ## ruff, mypy --strict and cython-lint
 	$(RUN) ruff check .

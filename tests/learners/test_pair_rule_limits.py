@@ -1,0 +1,128 @@
+"""What pair rules refuse, before a row is read."""
+
+from __future__ import annotations
+
+import re
+import tracemalloc
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_pair_rule import make_table, schema_of
+
+from smoothboost import (
+    Boolean,
+    Numeric,
+    PairRule,
+    PrivacyLeakWarning,
+    Schema,
+    SmoothBoostClassifier,
+)
+from smoothboost.engine import LocalEngine
+from smoothboost.learners import pair_rule
+from smoothboost.learners.literals import Constraints
+from smoothboost.privacy.factored import select
+from smoothboost.privacy.mechanisms import PermuteAndFlip
+from smoothboost.privacy.randomness import SeededBits
+
+
+@pytest.mark.parametrize("max_pairs", [0, -3, 1.5, "2", True])
+def test_numbers_of_pairs_that_are_not_whole_and_positive_are_refused(max_pairs):
+    with pytest.raises(ValueError, match="Expected max_pairs to be a whole number >= 1"):
+        PairRule(max_pairs=max_pairs).compete(schema_of(["n", "b"], 2))
+
+
+@pytest.mark.parametrize("columns", [[], (), "n", 3, {"n": 1}])
+def test_columns_that_are_not_a_list_of_some_are_refused(columns):
+    with pytest.raises(ValueError, match="Expected columns to be a list of declared columns"):
+        PairRule(columns=columns).compete(schema_of(["n", "b"], 2))
+
+
+@pytest.mark.parametrize("columns", [["n", "age"], ["age"], [1], [None], [["n"]]])
+def test_columns_that_are_not_declared_are_refused(columns):
+    with pytest.raises(ValueError, match="Expected columns to name declared columns, got"):
+        PairRule(columns=columns).compete(schema_of(["n", "b"], 2))
+
+
+def test_repeated_columns_are_refused():
+    with pytest.raises(ValueError, match="Expected columns to name each column once"):
+        PairRule(columns=["n", "b", "n"]).compete(schema_of(["n", "b"], 2))
+
+
+def test_unknown_literals_are_refused():
+    with pytest.raises(ValueError, match="Expected literals to be one of 'threshold', 'one_hot'"):
+        PairRule("thresholds").compete(schema_of(["n", "b"], 2))
+
+
+WIDE = Schema({f"n{at}": Numeric(low=0, high=1, bins=255) for at in range(20)}, target=[0, 1])
+
+
+def test_classes_of_rules_beyond_the_memory_are_refused_without_allocating():
+    n_pairs = 190 * 254**2 + 20 * 254 * 253 // 2
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="Expected pair rules that fit in 2 GiB") as caught:
+            PairRule().compete(WIDE)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**24
+    for part in (f"{n_pairs:,} pairs of literals", "2.5 GiB", "columns=", "max_pairs=", "255"):
+        assert part in str(caught.value)
+
+
+def test_the_bound_on_pairs_that_the_message_proposes_is_accepted(monkeypatch):
+    monkeypatch.setattr(pair_rule, "MEMORY", 1 << 20)
+    schema = Schema(
+        {f"n{at}": Numeric(low=0, high=1, bins=16) for at in range(6)}, target=[0, 1, 2]
+    )
+    with pytest.raises(ValueError, match="max_pairs=") as caught:
+        PairRule().compete(schema)
+    proposed = int(re.search(r"max_pairs=(\d+)", str(caught.value))[1])
+    assert len(PairRule(max_pairs=proposed).compete(schema)) > 0
+
+
+def peak_of_a_choice(schema, constraints):
+    """The most bytes allocated at a time from listing the rules to choosing one."""
+    engine = LocalEngine(make_table(schema, 100, 0), 1)
+    weights = np.full((len(schema.target), 1), 1000)
+    tracemalloc.start()
+    try:
+        scores = PairRule().compete(schema, constraints).start(engine, weights).scores
+        select(PermuteAndFlip, scores, Fraction(1, 1000)).sample(SeededBits(0))
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("column", "n_classes", "monotone", "memory"),
+    [
+        (Boolean(), 32, (), 1 << 24),  # 32**4 labellings of one pair of literals
+        (Numeric(low=0, high=1, bins=16), 8, ("a", "b"), 1 << 20),  # listed where not all may be
+    ],
+)
+def test_rules_for_many_classes_keep_within_the_memory_or_are_refused(
+    monkeypatch, column, n_classes, monotone, memory
+):
+    monkeypatch.setattr(pair_rule, "MEMORY", memory)
+    schema = Schema({"a": column, "b": column}, target=list(range(n_classes)))
+    constraints = Constraints(monotone=frozenset((name, 1) for name in monotone))
+    peak, refused = 0, "Expected pair rules that fit in"
+    try:
+        peak = peak_of_a_choice(schema, constraints)
+    except ValueError as error:
+        refused = str(error)
+    assert peak <= memory
+    assert "Expected pair rules that fit in" in refused
+
+
+def test_columns_can_be_named_before_the_schema_is_drafted():
+    frame = pd.DataFrame({"x": np.arange(200.0), "z": np.arange(200.0) % 7})
+    labels = (frame["x"] > 99) ^ (frame["z"] > 3)
+    learner = PairRule(columns=["x", "z"])
+    clf = SmoothBoostClassifier(epsilon=None, learner=learner, n_rounds=1)
+    with pytest.warns(PrivacyLeakWarning):
+        clf.fit(frame, labels)
+    assert clf.score(frame, labels) > 0.9

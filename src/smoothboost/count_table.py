@@ -14,17 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost import _kernels
-from smoothboost.engine import CountEngine, Region
+from smoothboost.engine import LocalEngine, Region
 from smoothboost.rules import Literal, LiteralRule, Rule
 from smoothboost.table import Table
-from smoothboost.threads import Threads
 
 _BLOCK = 4096  # rows whose codes fit the first cache, and whose numbers fit 16 bits
 _MANY_ROWS = 100_000  # from here on, packing columns saves more than unpacking their counts costs
 _MANY_OF = 16  # with this share of the rows to move, looking at all of them is the faster way
 
 
-class CountTable(CountEngine):
+class CountTable(LocalEngine):
     """A table in memory; threads share its columns to count it, and its rows to move them.
 
     Levels are kept relative to a running offset per class: when most rows of a class rise, the
@@ -42,20 +41,13 @@ class CountTable(CountEngine):
     """
 
     def __init__(self, table: Table, n_rounds: int, n_threads: int = 1) -> None:
-        self._codes = table.codes
-        self._labels = table.labels
-        self._n_classes = len(table.schema.target)
-        self._threads = Threads(n_threads)
+        super().__init__(table, n_rounds, n_threads)
         self._n_rounds = n_rounds
-        self._n_votes = 0
-        sizes = [column.n_codes for column in table.schema.columns.values()]
-        self._column_starts = np.cumsum([0, *sizes], dtype=np.int64)
         self._offsets = [0] * self._n_classes
-        self._levels = np.zeros(table.n_rows, dtype=np.int16)
         shape = (self._n_classes, 2 * n_rounds + 1, self._column_starts[-1])
         self._counts = np.zeros(shape, dtype=np.int64)
         self._threads.spread(
-            len(sizes),
+            len(self._codes),
             partial(
                 _kernels.count_codes,
                 self._codes,
@@ -71,11 +63,6 @@ class CountTable(CountEngine):
         fill = partial(_kernels.fill_words, self._codes, places, self._words)
         self._threads.spread(-(-table.n_rows // _BLOCK), fill)
         self._indexes: dict[int, tuple[NDArray[np.uint16], NDArray[np.int32]]] = {}
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return len(self._labels)
 
     def level_counts(self) -> NDArray[np.int64]:
         """Return how many rows stand at each (class, level)."""
@@ -161,7 +148,7 @@ class CountTable(CountEngine):
 
     def _by_index(self, literal: Literal, movers: NDArray[np.int64]) -> partial[None]:
         """Find the rows that move by the column's index, without looking at the others."""
-        n_codes = self._n_codes(literal.column)
+        n_codes = int(self._n_codes[literal.column])
         inside = [(literal.start, literal.stop)]
         outside = [(0, literal.start), (literal.stop, n_codes)]
         groups = [
@@ -191,13 +178,10 @@ class CountTable(CountEngine):
         first, last = self._column_starts[column : column + 2]
         return self._counts[label, self._slots(label), first:last]
 
-    def _n_codes(self, column: int) -> int:
-        return int(self._column_starts[column + 1] - self._column_starts[column])
-
     def _index(self, column: int) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
         """Rows sorted by (class, code) within blocks; made when a column is first chosen."""
         if column not in self._indexes:
-            n_codes = self._n_codes(column)
+            n_codes = int(self._n_codes[column])
             order = np.empty(self.n_rows, dtype=np.uint16)
             n_blocks = -(-self.n_rows // _BLOCK)
             starts = np.empty((n_blocks, self._n_classes * n_codes + 1), dtype=np.int32)

@@ -68,7 +68,7 @@ class LocalEngine:
     table : Table
         Codes and labels.
     n_rounds : int
-        The most votes that will be added.
+        The most votes that will be added: room that engines may need.
     n_threads : int, default 1
         Threads to count with; the results do not depend on it.
     """

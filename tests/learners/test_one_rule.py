@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from languages import declared_tests, domain, functions
 
 from smoothboost import Boolean, Categorical, Numeric, OneRule, Schema
 from smoothboost.learners.literals import Constraints
@@ -36,24 +37,6 @@ COMBINATIONS = [[name] for name in COLUMNS] + [
 
 def schema_of(names, n_classes):
     return Schema({name: COLUMNS[name] for name in names}, target=list(range(n_classes)))
-
-
-def domain(schema):
-    """Every row there can be, as codes of shape (n_columns, n_rows)."""
-    every = product(*(range(column.n_codes) for column in schema.columns.values()))
-    return np.array(list(every), dtype=np.uint8).T
-
-
-def functions(candidates, rows):
-    return [tuple(candidates[at].predict(rows).tolist()) for at in range(len(candidates))]
-
-
-def declared_tests(column, language):
-    """The sets of codes that the language tests, from its definition."""
-    if language == "threshold" and column.kind == "numeric":
-        missing = [{column.n_ordered}] if column.missing else []
-        return [set(range(stop)) for stop in range(1, column.n_ordered + 1)] + missing
-    return [{code} for code in range(column.n_codes)]
 
 
 every_class = pytest.mark.parametrize("n_classes", [2, 3])

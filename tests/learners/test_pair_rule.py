@@ -8,6 +8,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
+from languages import declared_tests, domain, functions
 
 from smoothboost import (
     Boolean,
@@ -52,24 +53,6 @@ COMBINATIONS = [
 
 def schema_of(names, n_classes):
     return Schema({name: COLUMNS[name] for name in names}, target=list(range(n_classes)))
-
-
-def domain(schema):
-    """Every row there can be, as codes of shape (n_columns, n_rows)."""
-    every = product(*(range(column.n_codes) for column in schema.columns.values()))
-    return np.array(list(every), dtype=np.uint8).T
-
-
-def functions(candidates, rows):
-    return [tuple(candidates[at].predict(rows).tolist()) for at in range(len(candidates))]
-
-
-def declared_tests(column, language):
-    """The sets of codes that the language tests, from its definition."""
-    if language == "threshold" and column.kind == "numeric":
-        missing = [{column.n_ordered}] if column.missing else []
-        return [set(range(stop)) for stop in range(1, column.n_ordered + 1)] + missing
-    return [{code} for code in range(column.n_codes)]
 
 
 @cache

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from exact_impurity import exact_impurity
+from languages import domain
 
 from smoothboost import (
     Boolean,
@@ -135,12 +136,6 @@ def predict_by_leaves(leaves, codes):
             inside &= literal.holds(codes[literal.column]) == holds
         predicted[inside] = label
     return predicted
-
-
-def domain(schema):
-    """Every row there can be, as codes of shape (n_columns, n_rows)."""
-    every = product(*(range(column.n_codes) for column in schema.columns.values()))
-    return np.array(list(every), dtype=np.uint8).T
 
 
 @every_criterion

@@ -148,3 +148,14 @@ def leaves_of(booster: Booster, splits: tuple[int, ...]) -> Part:
         booster.propose()
         booster.accept(index)
     return Part(booster, len(splits) + 1)
+
+
+def unclipped(self, counts):
+    """Weigh rows as `Measure.weights`, but without the cut at 1: a mutation."""
+    raw = np.outer(self.factors, self.levels[: counts.shape[1]])
+    total = int((raw * counts).sum())
+    one = 1 << self.unit_bits
+    weights = np.zeros(counts.shape, dtype=np.int64)
+    for group in zip(*counts.nonzero(), strict=True):
+        weights[group] = int(raw[group]) * self.mass * one // total
+    return weights

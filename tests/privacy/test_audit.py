@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from boosting_audit import Setting, audit
+from boosting_audit import Setting, audit, unclipped
 
 from smoothboost import plan as plan_module
 from smoothboost.learners.one_rule import OneRuleCandidates
@@ -81,15 +81,6 @@ class TestMutations:
         assert self.worst() <= 1 + ROUNDING
 
     def test_missing_clip_is_caught(self, monkeypatch):
-        def unclipped(self, counts):
-            raw = np.outer(self.factors, self.levels[: counts.shape[1]])
-            total = int((raw * counts).sum())
-            one = 1 << self.unit_bits
-            weights = np.zeros(counts.shape, dtype=np.int64)
-            for group in zip(*counts.nonzero(), strict=True):
-                weights[group] = int(raw[group]) * self.mass * one // total
-            return weights
-
         setting = Setting(5, 2, 2, Fraction(3, 5), Fraction(2))
         assert self.worst(setting) <= 1 + ROUNDING
         monkeypatch.setattr(Measure, "weights", unclipped)

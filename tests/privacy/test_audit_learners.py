@@ -16,6 +16,7 @@ from boosting_audit import (
     leaves_of,
     outputs_of,
     splits_of,
+    unclipped,
 )
 
 from smoothboost import PairRule, TopDown
@@ -26,6 +27,7 @@ from smoothboost.learners.top_down import TopDownCandidates, _Growing
 from smoothboost.measure import Measure
 from smoothboost.plan import make_plan
 from smoothboost.privacy.audit import largest_loss, neighbours_of
+from smoothboost.privacy.factored import FactoredExponential
 
 EPSILONS = (Fraction(1, 2), Fraction(2), Fraction(4))
 ROUNDING = 1e-9  # the audit's probabilities are doubles
@@ -180,15 +182,6 @@ class TestMutations:
 
     @pytest.mark.parametrize("learner", [TopDown(1, "error"), PairRule()], ids=["tree", "pair"])
     def test_missing_clip_is_caught(self, monkeypatch, learner):
-        def unclipped(self, counts):
-            raw = np.outer(self.factors, self.levels[: counts.shape[1]])
-            total = int((raw * counts).sum())
-            one = 1 << self.unit_bits
-            weights = np.zeros(counts.shape, dtype=np.int64)
-            for group in zip(*counts.nonzero(), strict=True):
-                weights[group] = int(raw[group]) * self.mass * one // total
-            return weights
-
         setting = Setting(4, 2, 2, Fraction(3, 4), Fraction(4), learner=learner)
         assert self.worst(setting) <= 1 + ROUNDING
         monkeypatch.setattr(Measure, "weights", unclipped)
@@ -216,7 +209,14 @@ class TestMutations:
 def test_the_audit_follows_the_factored_mechanism_that_fit_samples():
     setting = Setting(2, 2, 1, *CLIPPING, learner=PairRule())
     plan = setting.plan("exponential", Fraction(1))
-    outputs = outputs_of(setting, [plan])
+    proposed = []
+
+    def watched(booster):
+        proposed.append(booster.propose())
+        return booster
+
+    outputs = outputs_of(setting, [plan], watched)
+    assert {type(choice) for choice in proposed} == {FactoredExponential}
     assert {values.shape for values in outputs.values()} == {(1, 16)}
     for values in outputs.values():
         assert np.exp(values).sum() == pytest.approx(1)

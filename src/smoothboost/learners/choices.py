@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import floor
 from typing import Protocol
 
@@ -133,6 +134,38 @@ class OneChoice:
     def accept(self, engine: CountEngine, index: int) -> Rule:
         """Return the chosen rule."""
         return self.rule(index)
+
+
+class RuleCandidates:
+    """What learners share whose round is one choice, of a rule by its weighted accuracy."""
+
+    def __len__(self) -> int:
+        """Return how many rules compete."""
+        raise NotImplementedError
+
+    @cached_property
+    def choices(self) -> tuple[Choice, ...]:
+        """The one choice of a round: a rule."""
+
+        def score_range(measure: Measure, n_votes: int) -> int:
+            return self.score_range(measure.peak(n_votes), measure.rounding)
+
+        return (Choice("rule", len(self), score_range, paper_factor=4),)
+
+    @property
+    def n_choices(self) -> int:
+        """How many choices make a rule: one."""
+        return 1
+
+    def score_range(self, peak: Fraction, rounding: int) -> int:
+        """Return the length of the interval that holds all score changes: 2 * peak + rounding.
+
+        Notes
+        -----
+        Guarantee: a selection at rate r is r times this private (docs/privacy/one-rules.md,
+        and docs/privacy/pair-rules.md for two literals).
+        """
+        return accuracy_range(peak, rounding)
 
 
 def accuracy_range(peak: Fraction, rounding: int) -> int:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost import _validate
 from smoothboost.engine import CountEngine
-from smoothboost.learners.choices import Choice, Defaults, OneChoice, accuracy_range
+from smoothboost.learners.choices import Defaults, OneChoice, RuleCandidates
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
-from smoothboost.measure import Measure
 from smoothboost.rules import LiteralRule
 from smoothboost.schema import Schema
 
@@ -45,7 +44,7 @@ class OneRule:
         return _candidates(schema, self.literals, constraints)
 
 
-class OneRuleCandidates:
+class OneRuleCandidates(RuleCandidates):
     """The rules that compete in every round, and their scores.
 
     A rule is a literal and two classes; its score is the weight of the rows it gets right. The
@@ -96,32 +95,9 @@ class OneRuleCandidates:
         misses = below[self._stop, self._false] - below[self._start, self._false]
         return np.concatenate([hits - misses + total[self._false], total])
 
-    @cached_property
-    def choices(self) -> tuple[Choice, ...]:
-        """The one choice of a round: a rule."""
-
-        def score_range(measure: Measure, n_votes: int) -> int:
-            return self.score_range(measure.peak(n_votes), measure.rounding)
-
-        return (Choice("rule", len(self), score_range, paper_factor=4),)
-
-    @property
-    def n_choices(self) -> int:
-        """How many choices make a rule: one."""
-        return 1
-
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:
         """Score every rule."""
         return OneChoice(self.scores(engine.code_sums(weights)), self.__getitem__)
-
-    def score_range(self, peak: Fraction, rounding: int) -> int:
-        """Return the length of the interval that holds all score changes: 2 * peak + rounding.
-
-        Notes
-        -----
-        Guarantee: a selection at rate r is r times this private (docs/privacy/one-rules.md).
-        """
-        return accuracy_range(peak, rounding)
 
 
 @lru_cache(maxsize=64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import product
 from math import isqrt
 
@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from smoothboost import _sums, _validate
 from smoothboost.engine import CountEngine
-from smoothboost.learners.choices import Choice, Defaults, OneChoice, accuracy_range
+from smoothboost.learners.choices import Defaults, OneChoice, RuleCandidates
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
 from smoothboost.learners.one_rule import OneRule, OneRuleCandidates
-from smoothboost.measure import Measure
 from smoothboost.privacy.factored import FactoredScores
 from smoothboost.rules import Literal, Rule, Split, make_rule
 from smoothboost.schema import Schema
@@ -92,7 +91,7 @@ class PairRule:
         for name in self.columns:
             if not isinstance(name, str) or name not in schema.columns:
                 raise ValueError(
-                    f"Expected columns to name declared columns, got {name!r}; "
+                    f"Expected columns to name declared columns, got {_validate.shown(name)}; "
                     f"declared are {', '.join(schema.names)}."
                 )
         if len(set(self.columns)) < len(self.columns):
@@ -128,7 +127,7 @@ class _Group:
         return dict(zip(self.cells, labels, strict=True))
 
 
-class PairCandidates:
+class PairCandidates(RuleCandidates):
     """The pair rules that compete in every round, and their scores.
 
     An item is a pair of literals; its four cells are the parts whose classes are chosen.
@@ -188,29 +187,6 @@ class PairCandidates:
                 return _rule(first, second, group.classes(options))
             item -= len(group.items)
         raise IndexError(index)
-
-    @cached_property
-    def choices(self) -> tuple[Choice, ...]:
-        """The one choice of a round: a rule."""
-
-        def score_range(measure: Measure, n_votes: int) -> int:
-            return self.score_range(measure.peak(n_votes), measure.rounding)
-
-        return (Choice("rule", len(self), score_range, paper_factor=4),)
-
-    @property
-    def n_choices(self) -> int:
-        """How many choices make a rule: one."""
-        return 1
-
-    def score_range(self, peak: Fraction, rounding: int) -> int:
-        """Return the length of the interval that holds all score changes: 2 * peak + rounding.
-
-        Notes
-        -----
-        Guarantee: a selection at rate r is r times this private (docs/privacy/pair-rules.md).
-        """
-        return accuracy_range(peak, rounding)
 
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:
         """Score every rule."""

@@ -170,7 +170,8 @@ class TopDownCandidates:
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> Round:
         """Begin with a tree that is one leaf."""
         sums = engine.code_sums(weights)
-        root = _Leaf((), sums[self._first_column].sum(axis=0), sums, np.arange(len(self.literals)))
+        weight = sums[self._first_column].sum(axis=0)
+        root = _Leaf(self, (), weight, sums, np.arange(len(self.literals)))
         return _Growing(self, weights, (root,))
 
     def inside(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -178,14 +179,6 @@ class TopDownCandidates:
         below = np.zeros((len(sums) + 1, sums.shape[1]), dtype=np.int64)
         np.cumsum(sums, axis=0, out=below[1:])  # wraps around harmlessly: only differences count
         return np.asarray(below[self._stop] - below[self._start])
-
-    def gains(self, leaf: _Leaf) -> NDArray[np.int64]:
-        """Return by how much each of a leaf's literals would lessen its impurity."""
-        assert leaf.sums is not None
-        inside = self.inside(leaf.sums)[leaf.options]
-        cells = np.concatenate([leaf.weights[None], inside, leaf.weights - inside])
-        impure = impurities(cells, self.criterion)
-        return np.asarray(impure[0] - impure[1 : len(inside) + 1] - impure[len(inside) + 1 :])
 
     def options(self, path: Path, options: NDArray[np.intp]) -> NDArray[np.intp]:
         """Keep the literals that can still divide the rows of a leaf, as its path tells."""
@@ -218,10 +211,20 @@ class _Leaf:
     `options` the literals that can divide it.
     """
 
+    candidates: TopDownCandidates
     path: Path
     weights: NDArray[np.int64]
     sums: NDArray[np.int64] | None
     options: NDArray[np.intp]
+
+    @cached_property
+    def gains(self) -> NDArray[np.int64]:
+        """By how much each of the leaf's literals would lessen its impurity."""
+        assert self.sums is not None
+        inside = self.candidates.inside(self.sums)[self.options]
+        cells = np.concatenate([self.weights[None], inside, self.weights - inside])
+        impure = impurities(cells, self.candidates.criterion)
+        return np.asarray(impure[0] - impure[1 : len(inside) + 1] - impure[len(inside) + 1 :])
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +239,7 @@ class _Growing:
     @cached_property
     def scores(self) -> NDArray[np.int64]:
         """The gain of each (leaf, literal)."""
-        return np.concatenate([self.candidates.gains(leaf) for leaf in self.leaves])
+        return np.concatenate([leaf.gains for leaf in self.leaves])
 
     def accept(self, engine: CountEngine, index: int) -> Round:
         """Split a leaf in two."""
@@ -269,6 +272,7 @@ class _Growing:
             sums = {lighter: few, not lighter: leaf.sums - few}
         one, two = (
             _Leaf(
+                self.candidates,
                 paths[holds],
                 weights[holds],
                 sums[holds],

@@ -130,10 +130,6 @@ class FactoredSelection(Selection):
         """State the distribution over `scores.flat()`."""
         return self.listed(self.scores.flat(), self.rate).probabilities()
 
-    def sample(self, bits: BitSource) -> int:
-        """Draw the index of one candidate."""
-        return self.listed(self.scores.flat(), self.rate).sample(bits)
-
 
 class FactoredPermuteAndFlip(FactoredSelection):
     """Permute-and-flip: every candidate tosses its own coin, some items at a time."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import mean, stdev
 from typing import Any
 
-from smoothboost import Numeric, OneRule, Schema, SeededNoiseWarning, SmoothBoostClassifier
+from smoothboost import OneRule, SeededNoiseWarning, SmoothBoostClassifier
 from smoothboost.datasets import Dataset, load_adult
 
 INTRODUCTION = """\
@@ -58,29 +58,10 @@ LINES = [
 ]
 
 
-def paper_schema(schema: Schema) -> Schema:
-    """Cut every number into ten bins, the first of which is the lowest value alone.
-
-    That gives the paper's 162 one-hot features and its literals ("capital-gain = 0").
-    """
-    bounds = {
-        "age": (17, 90),
-        "fnlwgt": (0, 1_500_000),
-        "education-num": (1, 16),
-        "capital-gain": (0, 99_999),
-        "capital-loss": (0, 5_000),
-        "hours-per-week": (1, 99),
-    }
-    columns = dict(schema.columns)
-    for name, (low, high) in bounds.items():
-        columns[name] = Numeric(edges=[low + (high - low) * step / 9 for step in range(9)])
-    return Schema(columns, schema.target)
-
-
 def accuracies(data: Dataset, line: Line, repeats: int) -> tuple[list[float], int]:
     """Return the test accuracy for each seed, and the number of rounds."""
     is_paper = line.options.get("calibration") == "paper"
-    schema = paper_schema(data.schema) if is_paper else data.schema
+    schema = data.paper_schema if is_paper else data.schema
     scores = []
     for seed in range(repeats if line.options["epsilon"] else 1):
         model = SmoothBoostClassifier(schema=schema, random_state=seed, **line.options)

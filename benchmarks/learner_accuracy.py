@@ -14,7 +14,6 @@ from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
-from accuracy import paper_schema
 from sklearn.model_selection import KFold
 
 from smoothboost import BudgetTooSmallWarning, SeededNoiseWarning, SmoothBoostClassifier, TopDown
@@ -117,7 +116,7 @@ def trees() -> None:
     print("| ε | t | calibration | best of grid | rounds | rate | density | median of grid |")
     print("| ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: |")
     data = load_adult()
-    schema = paper_schema(data.schema)
+    schema = data.paper_schema
     for epsilon, t, calibration in product((0.5, 1.0, 3.0), (1, 3), ("paper", "tight")):
         learner = TopDown(splits=t, literals="one_hot")
         results = []

@@ -20,11 +20,6 @@ def test_mean_accuracy_on_adult_is_what_was_promised(line, adult):
     assert line.low <= sum(scores) / len(scores) <= line.high
 
 
-def test_the_papers_encoding_has_its_162_features(adult):
-    schema = accuracy.paper_schema(adult.schema)
-    assert sum(column.n_codes for column in schema.columns.values()) == 162
-
-
 @pytest.fixture(scope="module")
 def adult(data_folder):
     return accuracy.load_adult(data_folder)

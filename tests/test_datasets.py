@@ -190,6 +190,26 @@ def test_mushroom_schema_declares_the_code_book_and_not_what_occurs(folder):
     assert [name for name, c in mushroom.schema.columns.items() if c.missing] == ["stalk-root"]
 
 
+@pytest.mark.parametrize(
+    ("load", "features"),
+    [(datasets.load_adult, 162), (datasets.load_codrna, 80), (datasets.load_mushroom, 117)],
+)
+def test_the_papers_schemas_have_its_features(folder, load, features):
+    table = load(folder)
+    paper = table.paper_schema
+    assert sum(column.n_codes for column in paper.columns.values()) == features
+    assert undeclared(paper, table.data) == {}
+    assert (paper.names, paper.target) == (table.schema.names, table.schema.target)
+    assert not paper.drafted
+
+
+def test_the_papers_bins_of_adult_are_those_it_prints(folder):
+    columns = datasets.load_adult(folder).paper_schema.columns
+    assert columns["capital-gain"].edges[0] == 0
+    assert columns["age"].edges[0] == 17
+    assert {12, 14} <= set(columns["education-num"].edges)  # 13 to 14.5
+
+
 def test_a_model_of_adult_is_worth_its_epsilon(folder):
     adult = datasets.load_adult(folder)
     classifier = SmoothBoostClassifier(schema=adult.schema, epsilon=1.0)
@@ -231,6 +251,14 @@ def test_a_missing_file_says_where_to_get_it(tmp_path):
         datasets.load_mushroom(tmp_path)
     assert datasets._MUSHROOM.url in str(caught.value)
     assert datasets._MUSHROOM.sha256 in str(caught.value)
+
+
+def test_a_missing_folder_says_where_to_get_every_file(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        datasets.load_mushroom(tmp_path / "nowhere")
+    for source in (datasets._ADULT, datasets._ADULT_TEST, datasets._MUSHROOM, datasets._CODRNA):
+        assert source.url in str(caught.value)
+        assert source.sha256 in str(caught.value)
 
 
 def test_the_folder_comes_from_the_environment_and_is_not_downloaded_into(monkeypatch, tmp_path):

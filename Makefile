@@ -2,15 +2,19 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 OLDEST := .venv-oldest
+PAPER := .venv-experiments
 DATA ?= ../shared/datasets
 export SMOOTHBOOST_DATA ?= $(abspath $(DATA))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 RUN := PATH="$(abspath $(VENV))/bin:$$PATH"
 RUN_OLDEST := PATH="$(abspath $(OLDEST))/bin:$$PATH"
+RUN_PAPER := PATH="$(abspath $(PAPER))/bin:$$PATH"
+SOURCES := $(shell find src -name '*.py' -o -name '*.pyx' -o -name '*.json')
+PAPER_FLAGS := $(if $(FAST),--fast --folder build/paper-fast)
 BUILD_TOOLS := "meson-python>=0.17" "meson>=1.5" ninja "cython>=3.1" "numpy>=2.0"
 
 SHELL := /bin/bash -o pipefail
-.PHONY: help demo test test-newest test-oldest lint format bench accuracy learner-accuracy learner-speed auto-rule audit-full docs clean
+.PHONY: help demo test test-newest test-oldest test-paper paper lint format bench accuracy learner-accuracy learner-speed auto-rule audit-full docs clean
 .DEFAULT_GOAL := help
 
 help:  ## list the tasks
@@ -28,10 +32,17 @@ $(OLDEST)/ready: pyproject.toml meson.build
 	$(RUN_OLDEST) pip install --quiet .
 	touch $@
 
+# diffprivlib does not work with the newest scikit-learn, so the experiments live apart.
+$(PAPER)/ready: pyproject.toml meson.build $(SOURCES)
+	$(PYTHON) -m venv $(PAPER)
+	$(RUN_PAPER) pip install --quiet ninja ".[experiments]"
+	$(RUN_PAPER) pip install --quiet --no-deps --force-reinstall .
+	touch $@
+
 demo: $(VENV)/ready  ## fit and show a private model of the embedded table
 	$(RUN) smoothboost demo
 
-test: lint test-newest test-oldest  ## everything CI runs
+test: lint test-newest test-oldest test-paper  ## everything CI runs
 
 test-newest: $(VENV)/ready  ## all tests, with the newest libraries
 	$(RUN) pytest -n 2
@@ -39,6 +50,13 @@ test-newest: $(VENV)/ready  ## all tests, with the newest libraries
 test-oldest: $(OLDEST)/ready  ## the estimator's tests with scikit-learn 1.6
 	$(RUN_OLDEST) pip install --quiet --no-deps --force-reinstall .
 	$(RUN_OLDEST) pytest -n 2 tests/test_classifier.py tests/test_classifier_input.py
+
+test-paper: $(PAPER)/ready  ## the experiments' tests, and the paper in small
+	$(RUN_PAPER) python -m pytest -n 2 experiments
+	$(MAKE) paper FAST=1
+
+paper: $(PAPER)/ready  ## reproduce the paper (FAST=1: in small; PART="votes curves": some pages)
+	$(RUN_PAPER) python -m experiments $(PART) $(PAPER_FLAGS)
 
 lint: $(VENV)/ready  ## ruff, mypy --strict and cython-lint
 	$(RUN) ruff check .
@@ -73,4 +91,4 @@ docs: $(VENV)/ready  ## run every code block of the documentation
 	$(RUN) pytest tests/test_docs.py
 
 clean:  ## remove what the other tasks made
-	rm -rf $(VENV) $(OLDEST) build dist
+	rm -rf $(VENV) $(OLDEST) $(PAPER) build dist

@@ -72,6 +72,15 @@ def test_the_links_of_a_page_lead_somewhere(page):
             assert anchor[1:] in anchors_of(goal), f"{target}{anchor} is not a heading"
 
 
+def test_every_test_that_the_errata_name_exists():
+    text = (ROOT / "docs" / "paper" / "errata.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\btest_\w+(?!\w*\.py)\b", re.sub(r"test_\w+\.py", "", text)))
+    tests = [*(ROOT / "tests").rglob("test_*.py"), *(ROOT / "experiments").rglob("test_*.py")]
+    source = "\n".join(path.read_text(encoding="utf-8") for path in tests)
+    assert len(named) > 25
+    assert {name for name in named if f"def {name}(" not in source} == set()
+
+
 def test_every_proof_page_that_the_code_names_exists():
     named = {
         match

@@ -21,13 +21,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smoothboost import _validate
 from smoothboost.boost import Booster, boost
-from smoothboost.count_table import CountTable
+from smoothboost.count_table import make_engine
 from smoothboost.draft import draft_schema
-from smoothboost.engine import CountEngine, LocalEngine
 from smoothboost.exceptions import BudgetTooSmallWarning, PrivacyLeakWarning, SeededNoiseWarning
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
-from smoothboost.learners.one_rule import OneRule, OneRuleCandidates
+from smoothboost.learners.one_rule import OneRule
 from smoothboost.learners.pair_rule import PairRule
 from smoothboost.learners.top_down import TopDown
 from smoothboost.model import Model
@@ -183,10 +182,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         bits = _bit_source(self.random_state, private=plan.mechanism is not None)
 
         threads = _threads(self.n_jobs) if table.codes.size > _SMALL else 1
-        only_literals = isinstance(candidates, OneRuleCandidates)
-        engine: CountEngine = (CountTable if only_literals else LocalEngine)(
-            table, plan.n_rounds, threads
-        )
+        engine = make_engine(table, candidates, plan.n_rounds, threads)
         with _progress(self.verbose, plan.n_rounds) as on_round:
             rules = boost(Booster(engine, candidates, plan), bits, on_round)
 

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost import _kernels
-from smoothboost.engine import LocalEngine, Region
+from smoothboost.engine import CountEngine, LocalEngine, Region
+from smoothboost.learners.choices import Candidates
+from smoothboost.learners.one_rule import OneRuleCandidates
 from smoothboost.rules import Literal, LiteralRule, Rule
 from smoothboost.table import Table
 
@@ -222,3 +224,11 @@ def _pack(
             divisor *= sizes[column]
     pack_starts = np.cumsum([0, *map(len, packs)], dtype=np.int64)
     return np.array(digits, dtype=np.int64), pack_starts, np.array(places, dtype=np.int64)
+
+
+def make_engine(
+    table: Table, candidates: Candidates, n_rounds: int, n_threads: int = 1
+) -> CountEngine:
+    """Return the engine that serves these candidates best."""
+    only_literals = isinstance(candidates, OneRuleCandidates)
+    return (CountTable if only_literals else LocalEngine)(table, n_rounds, n_threads)

@@ -1,0 +1,1 @@
+"""The paper's experiments and baselines. They import smoothboost, never the other way."""

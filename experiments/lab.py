@@ -1,0 +1,125 @@
+"""What every part of the reproduction shares: results, claims, and pages to write them on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
+
+from experiments.fit import Fit
+from experiments.runner import Runner
+from experiments.store import Result
+
+_NUMBER = re.compile(r"[-−–±\d.,% ]*$")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A number of the paper beside ours, and the band ours must lie in.
+
+    Parameters
+    ----------
+    statement : str
+        What the number is.
+    paper : str
+        What the paper prints.
+    ours : float
+        What we measured.
+    spread : str
+        Its deviation and the number of repeats, in words.
+    band : (float, float)
+        Where ours must lie, or the code has changed.
+    reproduces : bool
+        Whether ours agrees with the paper.
+    page : str
+        The page that tells more, relative to the summary.
+    why : str
+        If it does not agree: why.
+    """
+
+    statement: str
+    paper: str
+    ours: float
+    spread: str
+    band: tuple[float, float]
+    reproduces: bool
+    page: str
+    why: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether our number lies in its band."""
+        return self.band[0] <= self.ours <= self.band[1]
+
+
+class Lab:
+    """A run of the reproduction.
+
+    Parameters
+    ----------
+    runner : Runner
+        Gives the results of fits.
+    folder : Path
+        Where pages and figures go.
+    fast : bool
+        Whether repeats and grids are reduced.
+    """
+
+    def __init__(self, runner: Runner, folder: Path, fast: bool) -> None:
+        self._runner = runner
+        self._folder = folder
+        self.fast = fast
+        self.claims: list[Claim] = []
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def results(self, what: str, fits: Iterable[Fit]) -> list[Result]:
+        """Return the result of every fit, in their order."""
+        return self._runner.results(what, list(fits))
+
+    def accuracies(self, what: str, fits: Iterable[Fit]) -> list[float]:
+        """Return the accuracy of every fit, in their order."""
+        return [result["accuracy"] for result in self.results(what, fits)]
+
+    def speed(self, what: str) -> str:
+        """Say how fast fits of a kind were."""
+        return self._runner.speed(what)
+
+    def claim(self, claim: Claim) -> None:
+        """Put a number beside the paper's."""
+        self.claims.append(claim)
+
+    def choose(self, full: Any, fast: Any) -> Any:
+        """Return the first in a full run and the second in a reduced one."""
+        return fast if self.fast else full
+
+    def figure(self, name: str) -> Path:
+        """Return where a figure goes."""
+        return self._folder / f"{name}.png"
+
+    def write(self, name: str, title: str, *blocks: str) -> None:
+        """Write a page: what made it, then its blocks."""
+        command = "make paper" + (" FAST=1" if self.fast else "")
+        made = f"Made by `{command}` on {date.today().isoformat()}."
+        if self.fast:
+            made += " Reduced grids and repeats: not the reproduction itself."
+        text = "\n\n".join([f"# {title}", made, *(block.strip("\n") for block in blocks)])
+        (self._folder / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a Markdown table; columns of numbers stand to the right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    columns = zip(*cells, strict=True)
+    lines = ["---:" if all(map(_NUMBER.match, column)) else "---" for column in columns]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [heads, lines, *cells])
+
+
+def shown(values: Sequence[float], digits: int = 4) -> str:
+    """Return a mean and a deviation."""
+    if len(values) == 1:
+        return f"{values[0]:.{digits}f}"
+    return f"{mean(values):.{digits}f} ± {stdev(values):.{digits}f}"

@@ -1,0 +1,1 @@
+"""The parts of the reproduction, one page of docs/paper each."""

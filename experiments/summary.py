@@ -1,0 +1,41 @@
+"""The summary page: what reproduces, what does not, and why."""
+
+from __future__ import annotations
+
+from experiments.lab import Lab, table
+
+INTRODUCTION = """\
+*Private Boosted Decision Trees via Smooth Re-Weighting*, with this library. Every number comes from
+`make paper`; `make paper PART=votes` makes one page again, and `make paper FAST=1` runs everything
+with smaller grids and fewer repeats, as continuous integration does. The tables are read from the
+folder that `SMOOTHBOOST_DATA` names. A stopped run goes on where it was.
+"""
+PAGES = """\
+- [Hyper-parameters](grid.md): the grid, and what cross-validation selects
+- [Learning curves](curves.md): privacy against accuracy, with all baselines
+- [Advantage and margins](advantage.md): how long the weak learner stays one
+- [Sparsity](sparsity.md): features used
+- [A 0.4-DP model](votes.md): as votes
+- [Generalization](generalization.md): Rademacher estimates beside what happens
+- [Pure against approximate](approximate.md): what δ buys
+- [Utility theorems](utility.md): what they promise, in numbers
+- [Errata](errata.md): what is wrong in the paper and in public code, with evidence
+- [Where the code departs from the paper](../paper-differences.md)
+"""
+
+
+def write(lab: Lab) -> None:
+    """Write the table of all claims."""
+    rows = [
+        [
+            claim.statement,
+            claim.paper,
+            f"{claim.ours:.3g}",
+            claim.spread,
+            ("yes" if claim.reproduces else f"no: {claim.why}") if claim.paper != "–" else "–",
+            f"[page]({claim.page})",
+        ]
+        for claim in lab.claims
+    ]
+    heads = ["statement", "the paper", "here", "spread", "reproduces?", ""]
+    lab.write("README", "The paper, reproduced", INTRODUCTION, table(heads, rows), PAGES)

@@ -1,0 +1,88 @@
+"""The paper's three tables as codes, and how they are split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold
+
+from smoothboost.datasets import Dataset, load_adult, load_codrna, load_mushroom
+from smoothboost.table import Table
+
+LOADERS = {"adult": load_adult, "codrna": load_codrna, "mushroom": load_mushroom}
+TITLES = {"adult": "Adult", "codrna": "Cod-RNA", "mushroom": "Mushroom"}
+N_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to learn from, and rows to test on."""
+
+    train: Table
+    test: Table
+
+
+@lru_cache(maxsize=1)
+def loaded(name: str) -> Dataset:
+    """Read a table; its checksum is verified."""
+    return LOADERS[name]()
+
+
+@lru_cache(maxsize=12)
+def split(name: str, schema: str, fold: int | None) -> Split:
+    """Encode a table under the paper's schema or its own, and cut off a fold.
+
+    Parameters
+    ----------
+    name : {"adult", "codrna", "mushroom"}
+        Which table.
+    schema : {"paper", "own"}
+        The paper's coarse one-hot features, or the schema that comes with the table.
+    fold : int or None
+        Which of five folds of the training rows is tested on; None means Adult's test rows.
+    """
+    rows = encoded(name, schema, test=False)
+    if fold is None:
+        return Split(rows, encoded(name, schema, test=True))
+    folds = KFold(N_FOLDS, shuffle=True, random_state=0).split(rows.labels)
+    train, test = list(folds)[fold]
+    return Split(_take(rows, train), _take(rows, test))
+
+
+@lru_cache(maxsize=4)
+def encoded(name: str, schema: str, test: bool) -> Table:
+    """Encode the training rows of a table, or its test rows."""
+    data = loaded(name)
+    declared = data.paper_schema if schema == "paper" else data.schema
+    assert declared is not None
+    if not test:
+        return Table.from_frame(declared, data.data, data.target)
+    if data.test_data is None:
+        raise ValueError(f"Expected a fold to test on: {TITLES[name]} has no test rows.")
+    return Table.from_frame(declared, data.test_data, data.test_target)
+
+
+def folds_of(name: str) -> list[int | None]:
+    """Return where the paper tests: on Adult's test rows, elsewhere by cross-validation."""
+    return [None] if name == "adult" else list(range(N_FOLDS))
+
+
+def n_codes(table: Table) -> list[int]:
+    """Return how many codes each column has."""
+    return [column.n_codes for column in table.schema.columns.values()]
+
+
+def one_hot(table: Table) -> NDArray[np.float64]:
+    """Return the paper's Boolean features, one per code: a row has as many ones as columns."""
+    starts = np.cumsum([0, *n_codes(table)])
+    features = np.zeros((table.n_rows, starts[-1]))
+    for start, codes in zip(starts, table.codes, strict=False):
+        features[np.arange(table.n_rows), start + codes.astype(np.int64)] = 1
+    return features
+
+
+def _take(table: Table, rows: NDArray[np.int64]) -> Table:
+    return Table(table.schema, np.ascontiguousarray(table.codes[:, rows]), table.labels[rows])

@@ -36,7 +36,6 @@ $(OLDEST)/ready: pyproject.toml meson.build
 $(PAPER)/ready: pyproject.toml meson.build $(SOURCES)
 	$(PYTHON) -m venv $(PAPER)
 	$(RUN_PAPER) pip install --quiet ninja ".[experiments]"
-	$(RUN_PAPER) pip install --quiet --no-deps --force-reinstall .
 	touch $@
 
 demo: $(VENV)/ready  ## fit and show a private model of the embedded table
@@ -52,7 +51,7 @@ test-oldest: $(OLDEST)/ready  ## the estimator's tests with scikit-learn 1.6
 	$(RUN_OLDEST) pytest -n 2 tests/test_classifier.py tests/test_classifier_input.py
 
 test-paper: $(PAPER)/ready  ## the experiments' tests, and the paper in small
-	$(RUN_PAPER) python -m pytest -n 2 experiments
+	$(RUN_PAPER) python -m pytest -n 2 --doctest-modules experiments
 	$(MAKE) paper FAST=1
 
 paper: $(PAPER)/ready  ## reproduce the paper (FAST=1: in small; PART="votes curves": some pages)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from pathlib import Path
 from typing import Annotated
 
+import joblib
 import typer
 
 from experiments import summary
 from experiments.lab import Lab
+from experiments.methods import check_installed
 from experiments.parts import (
     advantage,
     approximate,
@@ -53,14 +54,15 @@ def main(
         if name not in PARTS:
             raise typer.BadParameter(f"Expected parts among {', '.join(PARTS)}, got {name!r}.")
     try:
+        check_installed()
         for load in LOADERS.values():
             load()
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(2) from None
     warnings.simplefilter("ignore")
     try:
-        with Runner(Store(store), jobs or len(os.sched_getaffinity(0))) as runner:
+        with Runner(Store(store), jobs or joblib.cpu_count()) as runner:
             lab = Lab(runner, folder, fast)
             for name in parts or PARTS:
                 PARTS[name](lab)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, stdev
-from typing import Any
 
 import matplotlib as mpl
 
@@ -19,7 +18,7 @@ from matplotlib.figure import Figure
 BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 BLUE, RED, PURPLE, GREY = "#0072B2", "#D55E00", "#CC79A7", "#666666"
 
-SIZE = (6.0, 4.4)
+SIZE = (6.4, 5.2)
 """Inches; with these letters a figure can be read at half of a page's width."""
 STYLE = {
     "font.size": 14,
@@ -28,7 +27,7 @@ STYLE = {
     "axes.grid": True,
     "grid.alpha": 0.3,
     "legend.frameon": False,
-    "legend.fontsize": 11.5,
+    "legend.fontsize": 12,
     "lines.linewidth": 2.2,
     "lines.markersize": 7,
     "savefig.dpi": 130,
@@ -37,13 +36,22 @@ STYLE = {
 
 @dataclass(frozen=True)
 class Line:
-    """How one method is drawn: hollow markers say that it was tuned on the rows without privacy."""
+    """How one method is drawn.
+
+    A note says what the line is not: `tuned` on the rows without privacy, or not private at its
+    ε. Lines with a note have hollow markers.
+    """
 
     label: str
     colour: str
     marker: str = "o"
     dash: str = "-"
-    optimistic: bool = False
+    note: str = ""
+
+    @property
+    def title(self) -> str:
+        """The label with its note."""
+        return f"{self.label} ({self.note})" if self.note else self.label
 
 
 def canvas() -> tuple[Figure, Axes]:
@@ -66,9 +74,9 @@ def draw(axes: Axes, line: Line, points: dict[float, Sequence[float]]) -> None:
         line.dash,
         color=line.colour,
         marker=line.marker,
-        markerfacecolor="white" if line.optimistic else line.colour,
+        markerfacecolor="white" if line.note else line.colour,
         markeredgewidth=1.8,
-        label=line.label + (" (tuned)" if line.optimistic else ""),
+        label=line.title,
     )
 
 
@@ -77,9 +85,8 @@ def level(axes: Axes, line: Line, values: Sequence[float]) -> None:
     axes.axhline(mean(values), color=line.colour, linestyle=line.dash, label=line.label)
 
 
-def save(figure: Figure, path: Path, **legend: Any) -> None:
+def save(figure: Figure, path: Path) -> None:
     """Write a figure, with its legend below."""
-    options = {"loc": "outside lower center", "ncols": 2, **legend}
-    figure.legend(**options)
+    figure.legend(loc="outside lower center", ncols=2, columnspacing=1.2, handlelength=2.2)
     figure.savefig(path, metadata={"Software": None})
     plt.close(figure)

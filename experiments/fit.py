@@ -54,7 +54,7 @@ class Fit:
 
     @property
     def seed(self) -> int:
-        """The seed of the noise: a hash of the configuration, so no two fits share noise."""
+        """The seed of the noise: a hash of the configuration, so fits hardly ever share noise."""
         return int.from_bytes(sha256(self.configuration.encode()).digest()[:4], "big")
 
     @property

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
 import diffprivlib
 import numpy
+import scipy
 import sklearn
 
+import smoothboost
 from experiments import lazy_bb, peers
 from experiments.fit import Fit
 from experiments.store import Result
@@ -28,19 +29,8 @@ METHODS: dict[str, Callable[[Fit], Result]] = {
     "gradient_boosting": peers.gradient_boosting,
 }
 ROOT = Path(__file__).resolve().parents[1]
-TALK = [
-    "classifier",
-    "cli",
-    "datasets",
-    "display",
-    "draft",
-    "files",
-    "model",
-    "theory",
-    "vote_tables",
-    "wording",
-]
-"""Modules of smoothboost that no number comes from here; tables are checked by their checksums."""
+TALK = {"cli", "display", "draft", "files", "model", "theory", "vote_tables", "wording"}
+"""Modules of smoothboost that only show or store things."""
 
 
 def run(fit: Fit) -> Result:
@@ -50,27 +40,42 @@ def run(fit: Fit) -> Result:
 
 def key(fit: Fit) -> str:
     """Return what a result is kept by: the fit's full configuration, and the code that made it."""
-    return f"{_edition(METHODS[fit.method].__module__)} {fit.configuration}"
+    return f"{EDITIONS[METHODS[fit.method].__module__]} {fit.configuration}"
 
 
-@cache
+def check_installed() -> None:
+    """Raise if the package that runs is not the one whose fingerprint results are kept by."""
+    installed, sources = Path(smoothboost.__file__).parent, ROOT / "src" / "smoothboost"
+    stale = [
+        path.name
+        for path in sorted(sources.rglob("*.py"))
+        if path.read_bytes() != (installed / path.relative_to(sources)).read_bytes()
+    ]
+    if stale:
+        raise RuntimeError(
+            f"Expected the installed smoothboost to be the one in src, got others of "
+            f"{', '.join(stale)}. Run make paper, which installs it."
+        )
+
+
 def _edition(module: str) -> str:
     """Return a fingerprint of all code that can change a fit's numbers.
 
     It changes with the code and the libraries, but not with comments and docstrings.
     """
-    ours, theirs = ROOT / "src", ROOT / "experiments" / "baselines"
-    files = [ROOT / "experiments" / "tables.py", ROOT / f"{module.replace('.', '/')}.py"]
-    files += [*ours.rglob("*.pyx"), *ours.rglob("*.schema.json")]
-    code = ours if module == lazy_bb.__name__ else theirs
-    files += [path for path in code.rglob("*.py") if path.stem not in TALK]
+    package, experiments = ROOT / "src" / "smoothboost", ROOT / "experiments"
+    files = [path for path in package.rglob("*.py") if path.stem not in TALK]
+    files += [*package.rglob("*.pyx"), *package.rglob("*.schema.json")]
+    files += [experiments / "fit.py", experiments / "tables.py"]
+    files.append(ROOT / f"{module.replace('.', '/')}.py")
+    if module == peers.__name__:
+        files += (experiments / "baselines").rglob("*.py")
     digest = sha256()
     for path in sorted(files):
         text = path.read_text(encoding="utf-8")
         digest.update((_without_words(text) if path.suffix == ".py" else text).encode())
-    if module != lazy_bb.__name__:  # LazyBB computes in integers, whatever the libraries
-        for library in (numpy, sklearn, diffprivlib):
-            digest.update(f"{library.__name__} {library.__version__}\n".encode())
+    for library in (numpy, scipy, sklearn, diffprivlib):
+        digest.update(f"{library.__name__} {library.__version__}\n".encode())
     return digest.hexdigest()[:16]
 
 
@@ -90,3 +95,7 @@ def _is_text(line: ast.stmt) -> bool:
         and isinstance(line.value, ast.Constant)
         and isinstance(line.value.value, str)
     )
+
+
+# Made at once: code that is edited while it runs must not be taken for what runs.
+EDITIONS = {module.__name__: _edition(module.__name__) for module in (lazy_bb, peers)}

@@ -55,19 +55,23 @@ class Runner:
         lacking = {text: fit for text, fit in zip(keys, fits, strict=True) if text not in known}
         if lacking:
             start = monotonic()
-            self._fit(what, list(lacking.values()))
-            self._store.put_time(what, len(lacking), monotonic() - start)
+            self._fit(what, list(lacking.items()))
+            self._store.put_time(what, len(lacking), monotonic() - start, self._n_jobs)
             known = self._store.get(keys)
         return [known[text] for text in keys]
 
     def speed(self, what: str) -> str:
         """Say how fast fits of a kind were."""
-        n_fits, seconds = self._store.times(what)
-        if not n_fits:
+        timed = self._store.times(what)
+        if timed is None:
             return "not timed"
-        return f"{n_fits:,} fits in {seconds / 60:.1f} minutes, {n_fits / seconds:.0f} a second"
+        n_fits, seconds, n_jobs = timed
+        return (
+            f"{n_fits:,} fits in {seconds / 60:.1f} minutes: {n_fits / seconds:.0f} a second, "
+            f"with {n_jobs} processes"
+        )
 
-    def _fit(self, what: str, fits: list[Fit]) -> None:
+    def _fit(self, what: str, fits: list[tuple[str, Fit]]) -> None:
         size = max(1, min(LARGEST_BATCH, len(fits) // (4 * self._n_jobs)))
         batches = [fits[start : start + size] for start in range(0, len(fits), size)]
         with self._progress() as progress:
@@ -111,5 +115,5 @@ def _die_with_parent() -> None:
     os._exit(1)
 
 
-def _run(fits: list[Fit]) -> list[tuple[str, Result]]:
-    return [(key(fit), run(fit)) for fit in fits]
+def _run(fits: list[tuple[str, Fit]]) -> list[tuple[str, Result]]:
+    return [(key, run(fit)) for key, fit in fits]

@@ -41,7 +41,7 @@ class Store:
                 "WITHOUT ROWID"
             )
             self._connection.execute(
-                "CREATE TABLE IF NOT EXISTS times (what TEXT, fits INT, seconds REAL)"
+                "CREATE TABLE IF NOT EXISTS times (what TEXT, fits INT, seconds REAL, jobs INT)"
             )
 
     def get(self, keys: Sequence[str]) -> dict[str, Result]:
@@ -58,14 +58,16 @@ class Store:
                 [(key, json.dumps(result)) for key, result in results],
             )
 
-    def put_time(self, what: str, n_fits: int, seconds: float) -> None:
-        """Note how long some fits took, all processes together."""
+    def put_time(self, what: str, n_fits: int, seconds: float, n_jobs: int) -> None:
+        """Note how long some fits took in how many processes."""
         with self._connection:
-            self._connection.execute("INSERT INTO times VALUES (?, ?, ?)", [what, n_fits, seconds])
+            self._connection.execute(
+                "INSERT INTO times VALUES (?, ?, ?, ?)", [what, n_fits, seconds, n_jobs]
+            )
 
-    def times(self, what: str) -> tuple[int, float]:
-        """Return how many fits the largest timed run of a kind had, and its seconds."""
-        row = self._connection.execute(
-            "SELECT fits, seconds FROM times WHERE what = ? ORDER BY fits DESC, rowid DESC", [what]
+    def times(self, what: str) -> tuple[int, float, int] | None:
+        """Return the fits, seconds and processes of the largest timed run of a kind, if any."""
+        return self._connection.execute(  # type: ignore[no-any-return]
+            "SELECT fits, seconds, jobs FROM times WHERE what = ? ORDER BY fits DESC, rowid DESC",
+            [what],
         ).fetchone()
-        return row or (0, 0.0)

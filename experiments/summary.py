@@ -30,7 +30,7 @@ def write(lab: Lab) -> None:
         [
             claim.statement,
             claim.paper,
-            f"{claim.ours:.3g}",
+            _shown(claim.ours),
             claim.spread,
             ("yes" if claim.reproduces else f"no: {claim.why}") if claim.paper != "–" else "–",
             f"[page]({claim.page})",
@@ -39,3 +39,7 @@ def write(lab: Lab) -> None:
     ]
     heads = ["statement", "the paper", "here", "spread", "reproduces?", ""]
     lab.write("README", "The paper, reproduced", INTRODUCTION, table(heads, rows), PAGES)
+
+
+def _shown(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.3g}"

@@ -59,8 +59,8 @@ class DPLogisticRegression(LinearScore):
       R = 20 one replaced row moves a log-density by 1.3 at ε = 0.5. (R ≤ 1 is fine.)
     - `data_norm` is widened to √(R² + 1) for the intercept, but the intercept has no penalty
       unless ε is small enough for diffprivlib to add one, and the proof divides by the penalty.
-      No bound is left: with two rows, C = 1, R² = 14 and ε = 3 the log-density moves by 6, 14
-      and 29 at ever larger, and less likely, models (see the tests for both computations).
+      No bound is left: with two rows, C = 1, R² = 14 and ε = 3 the log-density moves by over 70
+      at a large, and unlikely, model (see the tests for both computations).
 
     Neither calibration covers these: the noise is made of floats (53 bits, so some values can not
     occur); the theorem speaks of the exact minimum, and L-BFGS stops when no entry of the gradient

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statistics import mean
+from statistics import mean, stdev
 
 from experiments import figures
 from experiments.figures import Line
@@ -29,8 +29,8 @@ def run(lab: Lab) -> None:
         Line("δ = 1e-5, ours", figures.ORANGE, "s", "--"): _curve(lab, DELTA, tight),
     }
     best = {
-        Line("δ = 0, paper", figures.BLUE, "o", optimistic=True): _selected(lab, 0.0),
-        Line("δ = 1e-5, paper", figures.SKY, "s", optimistic=True): _selected(lab, DELTA),
+        Line("δ = 0, paper", figures.BLUE, "o", note="tuned"): _selected(lab, 0.0),
+        Line("δ = 1e-5, paper", figures.SKY, "s", note="tuned"): _selected(lab, DELTA),
         Line("δ = 0, our defaults", figures.RED, "o", "--"): _defaults(lab, 0.0),
         Line("δ = 1e-5, our defaults", figures.ORANGE, "s", "--"): _defaults(lab, DELTA),
     }
@@ -77,15 +77,16 @@ def _figure(lab: Lab, curves: dict[Line, Curve], file: str) -> None:
     figures.save(figure, lab.figure(file))
 
 
-def _gain(curves: dict[Line, Curve], pure: int, approximate: int) -> float:
-    lines = list(curves.values())
-    return mean(
-        mean(lines[approximate][epsilon]) - mean(lines[pure][epsilon]) for epsilon in lines[pure]
-    )
+def _gains(curves: dict[Line, Curve]) -> list[tuple[float, float]]:
+    """Return, for each epsilon, what delta gains in the paper's calibration, and the deviation."""
+    pure, approximate, *_ = curves.values()
+    return [
+        (mean(approximate[epsilon]) - mean(pure[epsilon]), stdev(pure[epsilon])) for epsilon in pure
+    ]
 
 
 def _claims(lab: Lab, fixed: dict[Line, Curve], best: dict[Line, Curve]) -> None:
-    gain = _gain(fixed, 0, 1)
+    gain = mean(gain for gain, _ in _gains(fixed))
     lab.claim(
         Claim(
             "Adult: accuracy gained by δ = 1e-5 with fixed hyper-parameters (κ = λ = 1/4, τ = 99)",
@@ -97,16 +98,18 @@ def _claims(lab: Lab, fixed: dict[Line, Curve], best: dict[Line, Curve]) -> None
             "approximate.md",
         )
     )
-    gain = _gain(best, 0, 1)
+    within = [abs(gain) <= spread for gain, spread in _gains(best)]
     lab.claim(
         Claim(
-            "Adult: accuracy gained by δ = 1e-5 with hyper-parameters selected for each ε",
-            "within one deviation",
-            gain,
-            f"mean over {len(epsilons(lab))} values of ε",
-            (-0.01, 0.02),
-            abs(gain) < 0.01,
+            "Adult: share of the values of ε at which, with hyper-parameters selected for each, "
+            "δ = 1e-5 changes the accuracy by a deviation at most",
+            "all",
+            mean(within),
+            f"{len(within)} values of ε, deviation over 5 folds",
+            (0.5, 1.0),
+            all(within),
             "approximate.md",
+            "" if all(within) else f"at {sum(within)} of {len(within)}",
         )
     )
 
@@ -118,23 +121,33 @@ def _blocks(fixed: dict[Line, Curve], best: dict[Line, Curve]) -> list[str]:
             [f"{epsilon:g}", *(shown(curve[epsilon], 3) for curve in curves.values())]
             for epsilon in first
         ]
-        return table(["ε", *(line.label for line in curves)], rows)
+        return table(["ε", *(line.title for line in curves)], rows)
+
+    def told(curves: dict[Line, Curve]) -> str:
+        gains = _gains(curves)
+        above = sum(gain > spread for gain, spread in gains)
+        return (
+            f"In the paper's calibration δ = 1e-5 changes the accuracy by {gains[0][0]:+.3f} at "
+            f"the smallest ε, by {mean(gain for gain, _ in gains):+.3f} on average, and by more "
+            f"than one deviation at {above} of {len(gains)} values of ε."
+        )
 
     return [
         "Boosted 1-rules on Adult, five-fold cross-validation on the training rows, mean ± "
-        "deviation. *paper*: its calibration, and for δ > 0 its advanced composition. *ours*: the "
-        "same rules with tight constants and the exponential mechanism's exact Rényi curve.",
+        "deviation. *paper*: its calibration, and for δ > 0 the better of its basic and advanced "
+        "composition. *ours*: the same rules with tight constants and the exact Rényi curve of the "
+        "exponential mechanism.",
         "## The same hyper-parameters for every ε: κ = λ = 1/4, τ = 99",
         "![Fixed hyper-parameters](approximate-fixed.png)",
         lines(fixed),
-        "As the paper says, approximate privacy helps clearly when many rounds share the budget. "
-        "Tight constants help more.",
+        f"The paper finds a significant gain. {told(fixed)}",
         "## Hyper-parameters selected for each ε",
         "The paper's lines are the best of [the grid](grid.md) by the same cross-validation, so "
-        "they are optimistic. Our defaults select nothing.",
+        "they are optimistic. Our defaults follow from public quantities; how their constants were "
+        "once chosen is [told with the learning curves](curves.md).",
         "![Selected hyper-parameters](approximate-selected.png)",
         lines(best),
-        "As the paper says, the difference between pure and approximate privacy then falls within "
-        "a deviation, in its calibration: its advanced composition pays only from many rounds on. "
-        "With the exact curve δ = 1e-5 does pay at small ε.",
+        "The paper finds that the gain is there, but not outside one deviation. "
+        f"{told(best)} With few rounds, which are selected for small ε, advanced composition is "
+        "worse than basic composition, so δ buys nothing in the paper's calibration.",
     ]

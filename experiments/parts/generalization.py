@@ -9,6 +9,7 @@ import numpy as np
 from experiments import printed
 from experiments.fit import Fit
 from experiments.lab import Claim, Lab, shown, table
+from experiments.parts.advantage import by_margin
 from experiments.selection import as_published
 from experiments.store import Result
 from experiments.tables import TITLES, folds_of, split
@@ -40,8 +41,8 @@ def run(lab: Lab) -> None:
                 for fold, repeat in places
             ],
         )
-        bounds = [_best(model, mean(complexities), n_rows, CONFIDENCE) for model in models]
-        without = [_best(model, mean(complexities), n_rows, None) for model in models]
+        bounds = [_best(model, mean(complexities), n_rows) for model in models]
+        halved = [_best(model, mean(complexities) / 2, n_rows) for model in models]
         actual = [model["accuracy"] for model in models]
         rows.append(
             [
@@ -49,37 +50,31 @@ def run(lab: Lab) -> None:
                 f"{mean(complexities):.4f}",
                 f"{printed.RADEMACHER_AT_1[name]}",
                 shown(bounds, 2),
-                shown(without, 2),
+                shown(halved, 2),
                 f"{printed.ACCURACY_AT_1[name]}",
                 shown(actual, 3),
                 str(len(models)),
             ]
         )
-        _claim(lab, name, bounds, without)
+        _claim(lab, name, bounds, halved)
     lab.write("generalization", "Rademacher estimates of test accuracy, ε = 1", *_blocks(lab, rows))
 
 
-def _best(model: Result, complexity: float, n_rows: int, delta: float | None) -> float:
-    """Return the best lower bound of the test accuracy over all margins; never below zero.
-
-    Without a delta the confidence term is left out: what the bound says on average.
-    """
-    counts = np.array(model["rows_by_right_votes"])
-    margins = 2 * np.arange(len(counts)) / (len(counts) - 1) - 1
+def _best(model: Result, complexity: float, n_rows: int) -> float:
+    """Return the best lower bound of the test accuracy over all margins; never below zero."""
+    counts, margins = by_margin(model)
     shares = np.cumsum(counts) / counts.sum()
-    bounds = []
-    for theta, share in zip(margins, shares, strict=True):
-        if theta > 0:
-            if delta is None:
-                bounds.append(share + 2 * complexity / theta)
-            else:
-                bounds.append(theory.margin_bound(share, complexity, theta, n_rows, delta))
-    return max(0.0, 1 - min(bounds))
+    errors = [
+        theory.margin_bound(float(share), complexity, float(theta), n_rows, CONFIDENCE)
+        for theta, share in zip(margins, shares, strict=True)
+        if theta > 0
+    ]
+    return max(0.0, 1 - min(errors))
 
 
-def _claim(lab: Lab, name: str, bounds: list[float], without: list[float]) -> None:
+def _claim(lab: Lab, name: str, bounds: list[float], halved: list[float]) -> None:
     paper = printed.RADEMACHER_AT_1[name]
-    near = min(abs(mean(bounds) - paper), abs(mean(without) - paper)) <= 0.1
+    near = abs(mean(bounds) - paper) <= 0.05
     lab.claim(
         Claim(
             f"{TITLES[name]}: Rademacher estimate of test accuracy at ε = 1",
@@ -89,37 +84,43 @@ def _claim(lab: Lab, name: str, bounds: list[float], without: list[float]) -> No
             BANDS[name],
             near,
             "generalization.md",
-            "" if near else "the paper gives neither its bound nor its confidence; as vacuous",
+            ""
+            if near
+            else f"its bound is not stated; {mean(halved):.2f} with half the complexity, if rules "
+            "have values 0 and 1. As vacuous",
         )
     )
 
 
-BANDS = {"adult": (0.2, 0.5), "codrna": (0.0, 0.35), "mushroom": (0.25, 0.65)}
+BANDS = {"adult": (0.15, 0.35), "codrna": (0.0, 0.15), "mushroom": (0.2, 0.45)}
 
 
 def _blocks(lab: Lab, rows: list[list[str]]) -> list[str]:
     return [
         "Boosted 1-rules at ε = 1 in the paper's calibration with the paper's hyper-parameters. "
-        "The empirical Rademacher complexity of signed 1-rules is estimated from "
+        "The empirical Rademacher complexity of signed 1-rules (of Cod-RNA and Mushroom on the "
+        "first fold's training rows) is estimated from "
         f"{lab.choose(200, 20)} draws of random signs. With probability 1 − δ, for a margin θ, the "
         "test error is at most the share of training rows with margin ≤ θ, plus twice the "
         f"complexity over θ, plus 3·√(ln(2/δ)/2n); here δ = {CONFIDENCE}, and the best θ is taken "
         "(which, strictly, costs a union bound more). The paper states neither its constants nor "
-        "its δ.",
+        "its δ. If it took the complexity of rules with values 0 and 1 instead of −1 and 1, that "
+        "is half as large.",
         table(
             [
                 "table",
                 "complexity",
                 "paper's estimate",
                 "ours",
-                "ours, without the confidence term",
+                "ours, half the complexity",
                 "paper's accuracy",
                 "actual accuracy",
                 "models",
             ],
             rows,
         ),
-        "As in the paper, the bound is far below what happens: the theory explains little of why "
-        "these models generalise. Privacy itself explains more: a model that did much better on "
-        "training rows than on others would give away who was in the table.",
+        "As in the paper, the bound is far below what happens. So is the one that privacy gives: "
+        "replacing a row changes the chance that it is classified correctly by (e^ε − 1)/(e^ε + 1) "
+        "at most, so at ε = 1 the expected test accuracy is at least that on training rows minus "
+        "0.46.",
     ]

@@ -35,10 +35,10 @@ def test_a_batch_is_kept_wholly_or_not_at_all(tmp_path):
 
 def test_the_speed_is_that_of_the_largest_run(tmp_path):
     store = Store(tmp_path / "results.sqlite")
-    assert store.times("grid") == (0, 0.0)
+    assert store.times("grid") is None
     for n_fits, seconds in ((10, 5.0), (100, 2.0), (3, 9.0)):
-        store.put_time("grid", n_fits, seconds)
-    assert store.times("grid") == (100, 2.0)
+        store.put_time("grid", n_fits, seconds, n_jobs=2)
+    assert store.times("grid") == (100, 2.0, 2)
 
 
 FIT = {"table": "adult", "method": "one_rule", "fold": 0, "epsilon": 1.0}

@@ -46,9 +46,9 @@ class Store:
 
     def get(self, keys: Sequence[str]) -> dict[str, Result]:
         """Return the results that are there."""
-        wanted = set(keys)
-        rows = self._connection.execute("SELECT key, result FROM results")
-        return {key: json.loads(result) for key, result in rows if key in wanted}
+        look = "SELECT result FROM results WHERE key = ?"
+        found = {key: self._connection.execute(look, [key]).fetchone() for key in keys}
+        return {key: json.loads(row[0]) for key, row in found.items() if row}
 
     def put(self, results: Iterable[tuple[str, Result]]) -> None:
         """Keep results, all or none of them; what is there already stays."""

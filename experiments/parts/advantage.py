@@ -132,6 +132,7 @@ def _margin_figure(lab: Lab, private: list[Result], noiseless: list[Result]) -> 
         axes.errorbar((edges[1:] + edges[:-1]) / 2, centre, spread, fmt="none", color=colour)
     axes.axvline(ADVANTAGE, color=figures.GREY, linestyle=":", label="γ = 1/20")
     axes.set(xlabel="normalised margin of a training row", ylabel="share of rows")
+    axes.set_xticks([-1, -0.5, 0, 0.5, 1])
     figures.save(figure, lab.figure("margins"))
 
 
@@ -177,10 +178,10 @@ def _blocks(rows: list[list[str]], repeats: int) -> list[str]:
             rows,
         ),
         "What reproduces is the picture: long before the number of rounds that the theorem asks "
-        "for (4,437 at γ = 1/20) the advantage of the private learner is below γ, and sooner the "
-        "more rounds share the budget. Two things work together. *Noise*: ε = 1 spread over "
-        "hundreds of rounds leaves an η so small that ln(326)/η exceeds any advantage, so the "
-        "learner misses rules that would do: the best rule on the same weights is far above γ. "
-        "*Re-weighting*: without noise the best rule's advantage falls from round to round, "
-        "towards γ; on those weights the assumption comes close to failing by itself.",
+        "for (4,437 at γ = 1/20) the advantage of the private learner is below γ. Two things work "
+        "together. *Noise*: ε = 1 spread over hundreds of rounds leaves an η so small that "
+        "ln(326)/η exceeds any advantage, so the learner misses rules that would do: the best rule "
+        "on the same weights is far above γ. *Re-weighting*: without noise the best rule's "
+        "advantage falls from round to round, towards γ; on those weights the assumption comes "
+        "close to failing by itself.",
     ]

@@ -68,8 +68,9 @@ def _figure(lab: Lab, curves: dict[Line, Curve], file: str) -> None:
     figure, axes = figures.canvas()
     for line, curve in curves.items():
         figures.draw(axes, line, curve)
-    for line, (method, options) in BASELINES.items():
-        fits = [Fit("adult", method, fold, options=options) for fold in range(lab.choose(5, 1))]
+    for line, (method, schema, options) in BASELINES.items():
+        folds = range(lab.choose(N_FOLDS, 1))
+        fits = [Fit("adult", method, fold, schema=schema, options=options) for fold in folds]
         figures.level(axes, line, lab.accuracies(f"Adult's folds, {method}", fits))
     axes.set(xlabel="privacy parameter ε", ylabel="cross-validated accuracy", xscale="log")
     axes.set_xticks([0.05, 0.1, 0.5, 1, 5], ["0.05", "0.1", "0.5", "1", "5"])

@@ -17,7 +17,7 @@ from experiments.selection import (
 from experiments.tables import TITLES
 
 LEARNERS = ("one_rule", "top_down")
-ADVANTAGE_OF_LUCK = 0.03
+ADVANTAGE_OF_LUCK = 0.05
 """How far a selected setting may lie above the paper's own one before something is wrong."""
 
 

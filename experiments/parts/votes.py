@@ -36,7 +36,8 @@ def run(lab: Lab) -> None:
         f"Boosted 1-rules with ε = {EPSILON}, the paper's calibration, one-hot features and "
         f"hyper-parameters (κ = {setting[0]}, λ = {setting[1]}, τ = {setting[2]}), on all training "
         "rows; each rule has one vote, and a negative number votes against earning more than $50K. "
-        "The paper's model has 6 features and accuracy 0.82. Below is the one of "
+        f"The paper's model has {printed.FEATURES_OF_EXAMPLE} features and accuracy "
+        f"{printed.ACCURACY_OF_EXAMPLE}. Below is the one of "
         f"{repeats} models whose test accuracy is nearest their mean (picked by test accuracy, for "
         "show).",
         table(["votes", "feature", "value"], _votes(fits[typical])),
@@ -64,6 +65,7 @@ def run(lab: Lab) -> None:
             (4.5, 8.5),
             abs(mean(features) - printed.FEATURES_OF_EXAMPLE) <= 2 * stdev(features),
             "votes.md",
+            "ours seldom repeat a rule in nine rounds",
         )
     )
 

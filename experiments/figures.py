@@ -27,7 +27,7 @@ STYLE = {
     "axes.grid": True,
     "grid.alpha": 0.3,
     "legend.frameon": False,
-    "legend.fontsize": 12,
+    "legend.fontsize": 11.5,
     "lines.linewidth": 2.2,
     "lines.markersize": 7,
     "savefig.dpi": 130,

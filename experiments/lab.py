@@ -103,7 +103,10 @@ class Lab:
     def write(self, name: str, title: str, *blocks: str) -> None:
         """Write a page: what made it, then its blocks."""
         command = "make paper" + (" FAST=1" if self.fast else "")
-        made = f"Made by `{command}` on {date.today().isoformat()}."
+        made = (
+            f"Made by `{command}` on {date.today().isoformat()}. Noise is seeded by a hash of each "
+            "fit's configuration; ± is one standard deviation."
+        )
         if self.fast:
             made += " Reduced grids and repeats: not the reproduction itself."
         text = "\n\n".join([f"# {title}", made, *(block.strip("\n") for block in blocks)])

@@ -137,6 +137,14 @@ ACCURACY_AT_1 = {"adult": 0.83, "codrna": 0.86, "mushroom": 0.98}
 RADEMACHER_AT_1 = {"adult": 0.37, "codrna": 0.09, "mushroom": 0.49}
 ACCURACY_OF_EXAMPLE = 0.82
 FEATURES_OF_EXAMPLE = 6
+VOTES_OF_EXAMPLE = (
+    (3, "marital-status : Married-civ-spouse"),
+    (-2, "capital-gain = 0"),
+    (1, "occupation : Exec-managerial"),
+    (1, "occupation : Prof-specialty"),
+    (1, "13 ≤ education-num ≤ 14.5"),
+    (-1, "age ≤ 17"),
+)
 """Of the model at epsilon = 0.4 that it prints as a table of votes."""
 
 ASSUMPTION_FAILS_AT = 250

@@ -78,9 +78,9 @@ def _figure(lab: Lab, curves: dict[Line, Curve], file: str) -> None:
     figures.save(figure, lab.figure(file))
 
 
-def _gains(curves: dict[Line, Curve]) -> list[tuple[float, float]]:
-    """Return, for each epsilon, what delta gains in the paper's calibration, and the deviation."""
-    pure, approximate, *_ = curves.values()
+def _gains(curves: dict[Line, Curve], ours: bool = False) -> list[tuple[float, float]]:
+    """Return, for each epsilon, what delta gains, and the deviation without it."""
+    pure, approximate = list(curves.values())[2 * ours : 2 * ours + 2]
     return [
         (mean(approximate[epsilon]) - mean(pure[epsilon]), stdev(pure[epsilon])) for epsilon in pure
     ]
@@ -97,6 +97,19 @@ def _claims(lab: Lab, fixed: dict[Line, Curve], best: dict[Line, Curve]) -> None
             (0.005, 0.2),
             gain > 0.01,
             "approximate.md",
+        )
+    )
+    gain = mean(gain for gain, _ in _gains(best))
+    lab.claim(
+        Claim(
+            "Adult: accuracy gained by δ = 1e-5 with hyper-parameters selected for each ε",
+            "clearly improves",
+            gain,
+            f"mean over {len(epsilons(lab))} values of ε",
+            (-0.01, 0.02),
+            gain > 0.002,
+            "approximate.md",
+            "few rounds are selected, where basic composition is the better one, and δ unused",
         )
     )
     within = [abs(gain) <= spread for gain, spread in _gains(best)]
@@ -124,31 +137,33 @@ def _blocks(fixed: dict[Line, Curve], best: dict[Line, Curve]) -> list[str]:
         ]
         return table(["ε", *(line.title for line in curves)], rows)
 
-    def told(curves: dict[Line, Curve]) -> str:
-        gains = _gains(curves)
+    def told(curves: dict[Line, Curve], ours: bool = False) -> str:
+        gains = _gains(curves, ours)
         above = sum(gain > spread for gain, spread in gains)
+        whose = "With our constants" if ours else "In the paper's calibration"
         return (
-            f"In the paper's calibration δ = 1e-5 changes the accuracy by {gains[0][0]:+.3f} at "
+            f"{whose} δ = 1e-5 changes the accuracy by {gains[0][0]:+.3f} at "
             f"the smallest ε, by {mean(gain for gain, _ in gains):+.3f} on average, and by more "
             f"than one deviation at {above} of {len(gains)} values of ε."
         )
 
     return [
         "Boosted 1-rules on Adult, five-fold cross-validation on the training rows, mean ± "
-        "deviation. *paper*: its calibration, and for δ > 0 the better of its basic and advanced "
-        "composition. *ours*: the same rules with tight constants and the exact Rényi curve of the "
-        "exponential mechanism.",
+        "standard deviation. *paper*: its calibration, and for δ > 0 the better of its basic and "
+        "advanced composition. *ours*: the same rules with tight constants and the exact Rényi "
+        "curve of the exponential mechanism.",
         "## The same hyper-parameters for every ε: κ = λ = 1/4, τ = 99",
         "![Fixed hyper-parameters](approximate-fixed.png)",
         lines(fixed),
-        f"The paper finds a significant gain. {told(fixed)}",
+        f"The paper finds a significant gain. {told(fixed)} {told(fixed, ours=True)}",
         "## Hyper-parameters selected for each ε",
         "The paper's lines are the best of [the grid](grid.md) by the same cross-validation, so "
         "they are optimistic. Our defaults follow from public quantities; how their constants were "
         "once chosen is [told with the learning curves](curves.md).",
         "![Selected hyper-parameters](approximate-selected.png)",
         lines(best),
-        "The paper finds that the gain is there, but not outside one deviation. "
-        f"{told(best)} With few rounds, which are selected for small ε, advanced composition is "
-        "worse than basic composition, so δ buys nothing in the paper's calibration.",
+        "The paper finds that the average clearly improves, but not by more than a standard "
+        f"deviation. {told(best)} With few rounds, which are selected for small ε, advanced "
+        "composition is worse than basic composition, so δ is not used and both lines are the same "
+        f"models: the improvement does not reproduce. {told(best, ours=True)}",
     ]

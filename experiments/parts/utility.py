@@ -40,12 +40,12 @@ def run(lab: Lab) -> None:
         "## What noise leaves of an advantage: γ − ln(|H|/β)/η",
         f"Adult: {N_ROWS:,} rows, |H| = {N_RULES} signed one-hot literals and constants, β = "
         f"{FAILURE}, κ = 0.35, the paper's η = εκn/(4τ), and an advantage of 0.2. Negative: the "
-        "theorem promises nothing, though the models work.",
+        "theorem promises nothing, though [models of few rounds work](curves.md).",
         _left(),
         "## Rows that the theorems would ask for",
-        "So that, with the paper's τ and η, noise takes no more than half of the advantage in a "
-        f"round (|H| = {N_RULES}, κ = 1/2, and a failure in any round with probability {FAILURE} "
-        "at most):",
+        "So that noise takes no more than half of the advantage γ in a round, with the paper's η "
+        "and with the τ that the theorem asks for at γ/2 (17,745 rounds for γ = 0.05); "
+        f"|H| = {N_RULES}, κ = 1/2, and a failure in any round with probability {FAILURE} at most:",
         _rows(),
         "## Advanced composition",
         "ε of τ rounds of ε₀ each: √(2τ·ln(1/δ))·ε₀ + τ·ε₀·(e^ε₀ − 1) with δ = 1e-5, beside τ·ε₀:",

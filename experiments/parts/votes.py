@@ -13,6 +13,7 @@ from smoothboost.model import Model
 from smoothboost.privacy.guarantee import Guarantee
 
 EPSILON = 0.4
+VOTES = printed.VOTES_OF_EXAMPLE
 
 
 def run(lab: Lab) -> None:
@@ -41,6 +42,8 @@ def run(lab: Lab) -> None:
         f"{repeats} models whose test accuracy is nearest their mean (picked by test accuracy, for "
         "show).",
         table(["votes", "feature", "value"], _votes(fits[typical])),
+        "The paper's:",
+        table(["votes", "(feature, value)"], [[f"{n:+d}", what] for n, what in VOTES]),
         f"Its test accuracy is {accuracies[typical]:.4f}. All {repeats} models: accuracy "
         f"{shown(accuracies)}, features {shown(features, 1)}. This library's defaults at the same "
         f"ε, {len(ours)} models: accuracy {shown(ours)}.",
@@ -59,13 +62,13 @@ def run(lab: Lab) -> None:
     lab.claim(
         Claim(
             "Adult: features of a 0.4-DP model",
-            f"{printed.FEATURES_OF_EXAMPLE}",
+            f"{printed.FEATURES_OF_EXAMPLE} (its five repeats: 6.4 ± 0.8)",
             mean(features),
             f"± {stdev(features):.1f}, {repeats} fits",
             (4.5, 8.5),
             abs(mean(features) - printed.FEATURES_OF_EXAMPLE) <= 2 * stdev(features),
             "votes.md",
-            "ours seldom repeat a rule in nine rounds",
+            "on all three tables ours use more features; cause unknown",
         )
     )
 

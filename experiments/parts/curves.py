@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import mean, stdev
+from statistics import mean, median, stdev
 from typing import Any
 
 from experiments import figures, printed
@@ -332,10 +332,11 @@ def _claims(lab: Lab, name: str, curves: dict[Line, Curve]) -> None:
     fresh = curves[METHODS[0].line][1.0]
     if name == "adult":
         _at_one(lab, name, fresh, "on the test rows")
-        for at, method in ((5.0, "dp_boost"), (3.0, "dp_bag")):
-            for one in METHODS:
-                if one.name == method:
-                    _beats_majority(lab, one, at, curves[one.line][at])
+        _beats_majority(lab, "DPBoost at ε = 5", _many_boosts(lab))
+        for method in METHODS:
+            if method.is_bag:
+                label = f"{method.line.label} at ε = 3"
+                _beats_majority(lab, label, curves[method.line][3.0])
         return
     # The paper reports the cross-validated score by which it selected.
     _at_one(lab, name, selected(lab, name, "one_rule", 1.0)[1], "best cross-validated score")
@@ -373,14 +374,22 @@ def _spread(scores: Sequence[float]) -> str:
     return f"± {stdev(scores):.3f}, {len(scores)} fits" if len(scores) > 1 else "1 fit"
 
 
-def _beats_majority(lab: Lab, method: Method, epsilon: float, scores: Sequence[float]) -> None:
+def _many_boosts(lab: Lab) -> list[float]:
+    """Fit DPBoost often: a few of its fits fail, and ten do not tell its mean."""
+    fits = [
+        Fit("adult", "dp_boost", None, 1 + repeat, 5.0, schema="own")
+        for repeat in range(lab.choose(60, 10))
+    ]
+    return lab.accuracies("Adult, DPBoost again", fits)
+
+
+def _beats_majority(lab: Lab, label: str, scores: Sequence[float]) -> None:
     lab.claim(
         Claim(
-            f"Adult: accuracy of {method.line.label} at ε = {epsilon:g} (the larger class has "
-            "0.764)",
+            f"Adult: accuracy of {label} (the larger class has 0.764)",
             "–",
             mean(scores),
-            _spread(scores),
+            f"{_spread(scores)}, median {median(scores):.3f}",
             (0.78, 0.88),
             True,
             "curves.md",

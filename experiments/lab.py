@@ -14,6 +14,8 @@ from experiments.fit import Fit
 from experiments.runner import Runner
 from experiments.store import Result
 
+TOLERANCE = 0.015
+"""Accuracies agree with the paper's within this."""
 _NUMBER = re.compile(r"[-−–±\d.,% ]*$")
 
 
@@ -92,6 +94,30 @@ class Lab:
         """Put a number beside the paper's."""
         self.claims.append(claim)
 
+    def compare(
+        self,
+        statement: str,
+        paper: float,
+        scores: Sequence[float],
+        band: tuple[float, float],
+        page: str,
+        why: str = "further off",
+    ) -> None:
+        """Put mean accuracy beside a printed one; they agree within `TOLERANCE`."""
+        agrees = abs(mean(scores) - paper) <= TOLERANCE
+        self.claim(
+            Claim(
+                statement,
+                f"{paper}",
+                mean(scores),
+                spread(scores),
+                band,
+                agrees,
+                page,
+                "" if agrees else why,
+            )
+        )
+
     def choose(self, full: Any, fast: Any) -> Any:
         """Return the first in a full run and the second in a reduced one."""
         return fast if self.fast else full
@@ -126,3 +152,8 @@ def shown(values: Sequence[float], digits: int = 4) -> str:
     if len(values) == 1:
         return f"{values[0]:.{digits}f}"
     return f"{mean(values):.{digits}f} ± {stdev(values):.{digits}f}"
+
+
+def spread(values: Sequence[float], digits: int = 3) -> str:
+    """Return a deviation and the number of fits."""
+    return f"± {stdev(values):.{digits}f}, {len(values)} fits" if len(values) > 1 else "1 fit"

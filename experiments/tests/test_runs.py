@@ -167,6 +167,16 @@ def test_a_page_says_what_made_it(tmp_path):
     assert lines[-3:] == ["| ---: | --- |", "| 1 | x |", "| 2.5 ± 0.1 | y |"]
 
 
+@pytest.mark.parametrize(("scores", "agrees"), [([0.84, 0.844], True), ([0.84, 0.852], False)])
+def test_accuracies_agree_within_the_stated_tolerance(tmp_path, scores, agrees):
+    lab = Lab(None, tmp_path, fast=False)
+    lab.compare("accuracy", 0.83, scores, (0.0, 1.0), "page.md", why="unknown")
+    [claim] = lab.claims
+    assert claim.reproduces == agrees
+    assert claim.why == ("" if agrees else "unknown")
+    assert claim.spread.endswith("2 fits")
+
+
 def test_means_come_with_their_deviation():
     assert shown([0.5, 0.7], 2) == "0.60 ± 0.14"
     assert shown([0.5], 2) == "0.50"

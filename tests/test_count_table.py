@@ -206,7 +206,7 @@ def test_a_vote_moves_at_most_the_rows_on_the_smaller_side_of_its_literal(
     def recording(kernel):
         def record(*arguments):
             kernel(*arguments)
-            by_code = arguments[9]
+            by_code = arguments[10]
             moved.append(int(by_code[:, :6].sum()))  # the first column's six codes
 
         return record

@@ -41,7 +41,8 @@ cdef void _encode_stretch(
     cdef int32_t cell[STRETCH]
     cdef Py_ssize_t i
     cdef double place
-    cdef double last = grid.n_cells - 1
+    cdef double n_cells = grid.n_cells
+    cdef double last = n_cells - 1
     cdef int code, left, half
     for i in range(size):
         value[i] = (<const double*> (values + i * stride))[0]
@@ -50,11 +51,11 @@ cdef void _encode_stretch(
             place = (value[i] - grid.origin) * grid.scale
             place = place if place > 0.0 else 0.0  # also for NaN
             place = place if place < last else last
+            place = place if value[i] == value[i] else n_cells
             cell[i] = <int32_t> place
         for i in range(size):
             code = grid.below[cell[i]]
-            code += grid.cuts[code] < value[i]
-            codes[i] = <uint8_t> (code if value[i] == value[i] else grid.missing_code)
+            codes[i] = <uint8_t> (code + (grid.cuts[code] < value[i]))
     else:
         for i in range(size):
             code = 0
@@ -71,9 +72,9 @@ cdef Grid _grid(
 ) noexcept:
     cdef Grid grid
     grid.cuts = &cuts[0]
-    grid.n_cuts = <int> cuts.shape[0] - 1
-    grid.n_cells = <int> below.shape[0]
-    grid.below = &below[0] if grid.n_cells else NULL
+    grid.n_cuts = <int> cuts.shape[0] - 2
+    grid.n_cells = <int> below.shape[0] - 1
+    grid.below = &below[0]
     grid.origin = origin
     grid.scale = scale
     grid.missing_code = missing_code

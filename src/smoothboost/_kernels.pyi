@@ -1,14 +1,16 @@
 import numpy as np
 from numpy.typing import NDArray
 
-def count_codes(
-    codes: NDArray[np.uint8],
+TALLY_STRIDE: int
+
+def count_labels(
     labels: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    slot: int,
-    first: int,
-    last: int,
+    words: NDArray[np.uint32],
+    digits: NDArray[np.int64],
+    pack_starts: NDArray[np.int64],
+    tally: NDArray[np.uint32],
+    counts: NDArray[np.uint32],
+    next_block: NDArray[np.int64],
 ) -> None: ...
 def fill_words(
     codes: NDArray[np.uint8],
@@ -36,6 +38,7 @@ def move_groups(
     words: NDArray[np.uint32],
     digits: NDArray[np.int64],
     pack_starts: NDArray[np.int64],
+    tally: NDArray[np.uint32],
     moved: NDArray[np.uint32],
     next_block: NDArray[np.int64],
 ) -> None: ...
@@ -49,6 +52,7 @@ def move_rows(
     words: NDArray[np.uint32],
     digits: NDArray[np.int64],
     pack_starts: NDArray[np.int64],
+    tally: NDArray[np.uint32],
     moved: NDArray[np.uint32],
     next_block: NDArray[np.int64],
 ) -> None: ...

@@ -1,63 +1,72 @@
 """The loops of 1-rules: counting, and moving rows between levels. Each has a NumPy twin.
 
 None holds the GIL. Those that take `first` and `last` do part of the work, so that threads can
-share it; the parts write to different places.
+share it; the parts write to different places. Those that take `next_block`, which threads share,
+do blocks of rows until it is past the last: a thread that the system holds up leaves more of
+them to the others.
+
+Rows are counted by packs, bytes that hold one or more columns as digits. Byte p % 4 of
+words[p // 4], from the lowest, is pack p; its columns are digits[pack_starts[p] :
+pack_starts[p + 1]], the lowest digit first, each a number of codes and a first place in the
+result. A thread counts in a tally of its own, which is all zeros before and after, by (word,
+key, pack of the word, value of the pack), and then adds up each column there.
 """
 
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 cdef extern from *:
+    """
+    #if defined(__GNUC__) || defined(__clang__)
+    #define SMOOTHBOOST_PREFETCH(address) __builtin_prefetch(address)
+    #else
+    #define SMOOTHBOOST_PREFETCH(address)
+    #endif
+    """
     int64_t __sync_fetch_and_add(int64_t* value, int64_t step) nogil
+    void SMOOTHBOOST_PREFETCH(const void* address) nogil
 
 
 cdef enum:
     BLOCK = 4096
+    AHEAD = 1024  # rows, of which words are fetched before they are needed
+    VALUES = 256
+    # Four packs, and a bit more: processors confuse addresses that differ by a multiple of 4096.
+    STRIDE = 4 * VALUES + 16
+
+TALLY_STRIDE = STRIDE
+"""Counters that a tally has for each word and key."""
 
 
-def count_codes(
-    const uint8_t[:, ::1] codes,
+def count_labels(
     const uint8_t[::1] labels,
-    const int64_t[::1] offsets,
-    int64_t[:, :, ::1] counts,
-    int slot,
-    Py_ssize_t first,
-    Py_ssize_t last,
+    const uint32_t[:, ::1] words,
+    const int64_t[:, ::1] digits,
+    const int64_t[::1] pack_starts,
+    uint32_t[::1] tally,
+    uint32_t[:, ::1] counts,
+    int64_t[::1] next_block,
 ):
-    """Add one to counts[label, slot, offset of column + code] for the cells of some columns."""
-    cdef Py_ssize_t column
+    """Add one to counts[label, code] for each row and column, columns one after the other."""
+    cdef uint16_t rows[BLOCK]
+    cdef uint16_t keys[BLOCK]
+    cdef Py_ssize_t begin, i
+    cdef Py_ssize_t size = BLOCK
     with nogil:
-        for column in range(first, last):
-            _count_column(codes, labels, offsets, counts, slot, column)
-
-
-cdef void _count_column(
-    const uint8_t[:, ::1] codes,
-    const uint8_t[::1] labels,
-    const int64_t[::1] offsets,
-    int64_t[:, :, ::1] counts,
-    int slot,
-    Py_ssize_t column,
-) noexcept nogil:
-    cdef Py_ssize_t row, code, label
-    cdef Py_ssize_t n_rows = codes.shape[1]
-    cdef Py_ssize_t n_classes = counts.shape[0]
-    cdef Py_ssize_t first = offsets[column]
-    cdef Py_ssize_t n_codes = offsets[column + 1] - first
-    # Two tables in turn, so that equal neighbours do not wait for each other's store.
-    cdef int64_t* even = <int64_t*> calloc(2 * n_codes * n_classes, sizeof(int64_t))
-    cdef int64_t* odd = even + n_codes * n_classes
-    for row in range(0, n_rows - 1, 2):
-        even[codes[column, row] * n_classes + labels[row]] += 1
-        odd[codes[column, row + 1] * n_classes + labels[row + 1]] += 1
-    if n_rows % 2:
-        even[codes[column, n_rows - 1] * n_classes + labels[n_rows - 1]] += 1
-    for code in range(n_codes):
-        for label in range(n_classes):
-            counts[label, slot, first + code] += (
-                even[code * n_classes + label] + odd[code * n_classes + label]
+        for i in range(BLOCK):
+            rows[i] = <uint16_t> i
+        while True:
+            begin = __sync_fetch_and_add(&next_block[0], 1) * BLOCK
+            if begin >= labels.shape[0]:
+                break
+            size = min(labels.shape[0] - begin, <Py_ssize_t> BLOCK)
+            for i in range(size):
+                keys[i] = labels[begin + i]
+            _count_block(
+                begin, rows, keys, size, words, pack_starts.shape[0] - 1, tally, counts.shape[0]
             )
-    free(even)
+        _unpack(tally, digits, pack_starts, counts)
 
 
 def fill_words(
@@ -143,6 +152,7 @@ def move_groups(
     const uint32_t[:, ::1] words,
     const int64_t[:, ::1] digits,
     const int64_t[::1] pack_starts,
+    uint32_t[::1] tally,
     uint32_t[:, ::1] moved,
     int64_t[::1] next_block,
 ):
@@ -152,21 +162,31 @@ def move_groups(
     `index_column`.
     """
     cdef uint16_t rows[BLOCK]
-    cdef Py_ssize_t block, begin, group, i, size
-    cdef Py_ssize_t n_blocks = (levels.shape[0] + BLOCK - 1) // BLOCK
-    cdef Tally tally = _tally(digits, pack_starts, moved)
+    cdef uint16_t keys[BLOCK]
+    cdef int16_t step_of[256]
+    cdef int16_t key_of[256]
+    cdef Py_ssize_t block, begin, group, i, row, size
+    for i in range(2):
+        step_of[movers[i, 0]] = <int16_t> movers[i, 2]
+        key_of[movers[i, 0]] = <int16_t> movers[i, 3]
     with nogil:
         while True:
             block = __sync_fetch_and_add(&next_block[0], 1)
-            if block >= n_blocks:
-                break
             begin = block * BLOCK
+            if begin >= levels.shape[0]:
+                break
             size = 0
             for group in range(groups.shape[0]):
                 for i in range(starts[block, groups[group, 0]], starts[block, groups[group, 1]]):
                     rows[size] = order[begin + i]
                     size += 1
-            _move_block(begin, rows, size, labels, movers, levels, words, tally)
+            for i in range(size):
+                row = begin + rows[i]
+                keys[rows[i]] = <uint16_t> (levels[row] + key_of[labels[row]])
+                levels[row] = <int16_t> (levels[row] + step_of[labels[row]])
+            _count_block(
+                begin, rows, keys, size, words, pack_starts.shape[0] - 1, tally, moved.shape[0]
+            )
         _unpack(tally, digits, pack_starts, moved)
 
 
@@ -180,125 +200,104 @@ def move_rows(
     const uint32_t[:, ::1] words,
     const int64_t[:, ::1] digits,
     const int64_t[::1] pack_starts,
+    uint32_t[::1] tally,
     uint32_t[:, ::1] moved,
     int64_t[::1] next_block,
 ):
     """Shift the levels of the rows that move, and count them by key and code.
 
-    Takes blocks of rows until `next_block`, which threads share, is past the last: a thread
-    that the system holds up leaves more of them to the others.
-
     Each of the two `movers` is a label, whether its rows with start <= code < start + width
     move or the others, how many levels they move, and a key for level 0: a row's key is that
     plus its old level. The counts are added to moved[key, code], the codes of all columns one
     after the other.
-
-    The codes are read from packs, bytes that hold one or more columns as digits: those of pack
-    p are digits[pack_starts[p] : pack_starts[p + 1]], each a divisor, a number of codes and its
-    first place in `moved`. Byte p % 4 of words[p // 4], from the lowest, is pack p.
     """
-    cdef uint8_t moves[BLOCK]
+    cdef int8_t steps[BLOCK]
     cdef uint16_t rows[BLOCK]
-    cdef Py_ssize_t block, begin, i, size
-    cdef Py_ssize_t n_blocks = (levels.shape[0] + BLOCK - 1) // BLOCK
-    cdef Tally tally = _tally(digits, pack_starts, moved)
+    cdef uint16_t keys[BLOCK]
+    cdef Py_ssize_t begin, i, n_rows, size
     with nogil:
         while True:
-            block = __sync_fetch_and_add(&next_block[0], 1)
-            if block >= n_blocks:
+            begin = __sync_fetch_and_add(&next_block[0], 1) * BLOCK
+            if begin >= codes.shape[0]:
                 break
-            begin = block * BLOCK
-            _which_move(
-                &codes[begin], &labels[begin], min(codes.shape[0] - begin, <Py_ssize_t> BLOCK),
-                <uint8_t> start, <uint8_t> width, <uint8_t> movers[0, 0], <uint8_t> movers[0, 1],
-                <uint8_t> movers[1, 0], <uint8_t> movers[1, 1], moves,
+            n_rows = min(codes.shape[0] - begin, <Py_ssize_t> BLOCK)
+            _find_steps(
+                &codes[begin], &labels[begin], n_rows, <uint8_t> start, <uint8_t> width,
+                <uint8_t> movers[0, 0], <uint8_t> movers[0, 1], <int8_t> movers[0, 2],
+                <uint8_t> movers[1, 0], <uint8_t> movers[1, 1], <int8_t> movers[1, 2], steps,
             )
             size = 0
-            for i in range(min(codes.shape[0] - begin, <Py_ssize_t> BLOCK)):
+            for i in range(n_rows):
                 rows[size] = <uint16_t> i  # overwritten if the row does not move
-                size += moves[i]
-            _move_block(begin, rows, size, labels, movers, levels, words, tally)
+                size += steps[i] & 1
+            _take_steps(
+                &labels[begin], n_rows, steps, <uint8_t> movers[0, 0], <int16_t> movers[0, 3],
+                <int16_t> movers[1, 3], &levels[begin], keys,
+            )
+            _count_block(
+                begin, rows, keys, size, words, pack_starts.shape[0] - 1, tally, moved.shape[0]
+            )
         _unpack(tally, digits, pack_starts, moved)
 
 
-cdef void _which_move(
+cdef void _find_steps(
     const uint8_t* codes,
     const uint8_t* labels,
-    Py_ssize_t size,
+    Py_ssize_t n_rows,
     uint8_t start,
     uint8_t width,
     uint8_t label_a,
     uint8_t inside_a,
+    int8_t step_a,
     uint8_t label_b,
     uint8_t inside_b,
-    uint8_t* moves,
+    int8_t step_b,
+    int8_t* steps,
 ) noexcept nogil:
+    """Write how many levels each row moves: 1, -1, or 0 for most."""
     cdef Py_ssize_t i
     cdef uint8_t inside
-    for i in range(size):  # plain bytes, so that compilers do sixteen at a time
+    for i in range(n_rows):  # plain bytes, so that compilers do sixteen at a time
         inside = <uint8_t> (codes[i] - start) < width
-        moves[i] = ((labels[i] == label_a) & (inside == inside_a)) | (
+        steps[i] = ((labels[i] == label_a) & (inside == inside_a)) * step_a + (
             (labels[i] == label_b) & (inside == inside_b)
-        )
+        ) * step_b
 
 
-cdef struct Tally:
-    # Counts by (pack, key, value of the pack): those of a pack are `size` places in a row, and
-    # those of one of its keys `stride`.
-    uint32_t* counts
-    Py_ssize_t n_packs
-    Py_ssize_t size
-    Py_ssize_t stride
-
-
-cdef Tally _tally(
-    const int64_t[:, ::1] digits, const int64_t[::1] pack_starts, const uint32_t[:, ::1] moved
+cdef void _take_steps(
+    const uint8_t* labels,
+    Py_ssize_t n_rows,
+    const int8_t* steps,
+    uint8_t label_a,
+    int16_t key_a,
+    int16_t key_b,
+    int16_t* levels,
+    uint16_t* keys,
 ) noexcept nogil:
-    cdef Tally tally
-    cdef Py_ssize_t pack
-    tally.n_packs = pack_starts.shape[0] - 1
-    tally.stride = 1
-    for pack in range(tally.n_packs):
-        tally.stride = max(tally.stride, _n_values(digits, pack_starts, pack))
-    # Longer than needed: processors confuse addresses that differ by a multiple of 4096.
-    tally.stride += tally.stride // 8 + 1
-    tally.size = moved.shape[0] * tally.stride
-    tally.counts = <uint32_t*> calloc(tally.n_packs * tally.size, sizeof(uint32_t))
-    return tally
+    """Shift levels, of all rows alike: most by 0. Keys are right for rows that move."""
+    cdef Py_ssize_t i
+    for i in range(n_rows):
+        keys[i] = <uint16_t> (levels[i] + (key_a if labels[i] == label_a else key_b))
+        levels[i] = <int16_t> (levels[i] + steps[i])
 
 
-cdef Py_ssize_t _n_values(
-    const int64_t[:, ::1] digits, const int64_t[::1] pack_starts, Py_ssize_t pack
-) noexcept nogil:
-    cdef Py_ssize_t last = pack_starts[pack + 1] - 1
-    return digits[last, 0] * digits[last, 1]
-
-
-cdef void _move_block(
+cdef void _count_block(
     Py_ssize_t begin,
     const uint16_t* rows,
+    const uint16_t* keys,
     Py_ssize_t size,
-    const uint8_t[::1] labels,
-    const int64_t[:, ::1] movers,
-    int16_t[::1] levels,
     const uint32_t[:, ::1] words,
-    Tally tally,
+    Py_ssize_t n_packs,
+    uint32_t[::1] tally,
+    Py_ssize_t n_keys,
 ) noexcept nogil:
-    """Shift some rows, numbered from `begin` on, and count them in the tally."""
-    cdef uint16_t keys[BLOCK]
-    # Looked up by label, as a branch on it could not be foretold.
-    cdef int16_t step_of[256]
-    cdef int16_t key_of[256]
-    cdef Py_ssize_t i, row, pack
-    for i in range(2):
-        step_of[movers[i, 0]] = <int16_t> movers[i, 2]
-        key_of[movers[i, 0]] = <int16_t> movers[i, 3]
-    for i in range(size):
-        row = begin + rows[i]
-        keys[i] = <uint16_t> (levels[row] + key_of[labels[row]])
-        levels[row] = <int16_t> (levels[row] + step_of[labels[row]])
-    for pack in range(0, tally.n_packs, 4):
-        _count(&words[pack // 4, begin], rows, keys, size, tally, pack)
+    """Count some rows, numbered from `begin` on, as are the keys, in all packs."""
+    cdef Py_ssize_t word
+    for word in range(words.shape[0]):
+        _count(
+            &words[word, begin], rows, keys, size, n_packs - 4 * word,
+            &tally[word * n_keys * STRIDE],
+        )
 
 
 cdef void _count(
@@ -306,76 +305,70 @@ cdef void _count(
     const uint16_t* rows,
     const uint16_t* keys,
     Py_ssize_t size,
-    Tally tally,
-    Py_ssize_t first,
+    Py_ssize_t n_packs,
+    uint32_t* tally,
 ) noexcept nogil:
-    """Count some rows in the tallies of up to four packs, which share the reading."""
-    cdef uint32_t* a = tally.counts + first * tally.size
-    cdef uint32_t* b = a + tally.size
-    cdef uint32_t* c = b + tally.size
-    cdef uint32_t* d = c + tally.size
-    cdef Py_ssize_t n_packs = tally.n_packs - first
-    cdef Py_ssize_t i, key
+    """Count some rows in up to four packs, which share the reading."""
+    cdef Py_ssize_t i, row
     cdef uint32_t word
+    cdef uint32_t* counts
     if n_packs > 3:
         for i in range(size):
-            word = words[rows[i]]
-            key = keys[i] * tally.stride
-            a[key + (word & 255)] += 1
-            b[key + (word >> 8 & 255)] += 1
-            c[key + (word >> 16 & 255)] += 1
-            d[key + (word >> 24)] += 1
+            row = rows[i]
+            word = words[row]
+            SMOOTHBOOST_PREFETCH(words + row + AHEAD)
+            counts = tally + keys[row] * STRIDE
+            counts[word & 255] += 1
+            counts[VALUES + (word >> 8 & 255)] += 1
+            counts[2 * VALUES + (word >> 16 & 255)] += 1
+            counts[3 * VALUES + (word >> 24)] += 1
     else:  # the last ones
         for i in range(size):
-            word = words[rows[i]]
-            key = keys[i] * tally.stride
-            a[key + (word & 255)] += 1
+            row = rows[i]
+            word = words[row]
+            SMOOTHBOOST_PREFETCH(words + row + AHEAD)
+            counts = tally + keys[row] * STRIDE
+            counts[word & 255] += 1
             if n_packs > 1:
-                b[key + (word >> 8 & 255)] += 1
+                counts[VALUES + (word >> 8 & 255)] += 1
             if n_packs > 2:
-                c[key + (word >> 16 & 255)] += 1
+                counts[2 * VALUES + (word >> 16 & 255)] += 1
 
 
 cdef void _unpack(
-    Tally tally,
+    uint32_t[::1] tally,
     const int64_t[:, ::1] digits,
     const int64_t[::1] pack_starts,
-    uint32_t[:, ::1] moved,
+    uint32_t[:, ::1] result,
 ) noexcept nogil:
-    """Add up what each column has in a tally, and free it."""
-    cdef Py_ssize_t pack, key, digit
-    for pack in range(tally.n_packs):
-        for key in range(moved.shape[0]):
+    """Add what each column has in a tally to a result by key and code, and clear the tally."""
+    cdef Py_ssize_t pack, key, digit, n_values, size
+    cdef uint32_t* counts
+    for pack in range(pack_starts.shape[0] - 1):
+        n_values = 1
+        for digit in range(pack_starts[pack], pack_starts[pack + 1]):
+            n_values *= digits[digit, 0]
+        for key in range(result.shape[0]):
+            counts = &tally[(pack // 4 * result.shape[0] + key) * STRIDE + pack % 4 * VALUES]
+            size = n_values
             for digit in range(pack_starts[pack], pack_starts[pack + 1]):
-                _add_digit(
-                    tally.counts + pack * tally.size + key * tally.stride,
-                    _n_values(digits, pack_starts, pack),
-                    digits[digit, 0],
-                    digits[digit, 1],
-                    &moved[key, digits[digit, 2]],
-                )
-    free(tally.counts)
+                _take_digit(counts, size, digits[digit, 0], &result[key, digits[digit, 1]])
+                size //= digits[digit, 0]
+            memset(counts, 0, n_values * sizeof(uint32_t))
 
 
-cdef void _add_digit(
-    const uint32_t* counts,
-    Py_ssize_t n_values,
-    Py_ssize_t divisor,
-    Py_ssize_t n_codes,
-    uint32_t* moved,
+cdef void _take_digit(
+    uint32_t* counts, Py_ssize_t n_values, Py_ssize_t n_codes, uint32_t* result
 ) noexcept nogil:
-    cdef Py_ssize_t value = 0
-    cdef Py_ssize_t code, low
+    """Add up the counts by their values' lowest digit; leave those of the other digits."""
+    cdef Py_ssize_t others, code
     cdef uint32_t total
-    while value < n_values:
-        if divisor == 1:  # a loop that compilers do several steps of at a time
-            for code in range(n_codes):
-                moved[code] += counts[value + code]
-            value += n_codes
-        else:
-            for code in range(n_codes):
-                total = 0
-                for low in range(divisor):
-                    total += counts[value + low]
-                moved[code] += total
-                value += divisor
+    cdef uint32_t* stretch = counts
+    for others in range(n_values // n_codes):
+        total = 0
+        for code in range(n_codes):  # apart, so that compilers do several steps at a time
+            result[code] += stretch[code]
+        for code in range(n_codes):
+            total += stretch[code]
+        counts[others] = total
+        stretch += n_codes

@@ -152,7 +152,7 @@ def _by_distinct(cells: Any, read: Any, dtype: Any) -> NDArray[Any]:
             values = [read(value) for value in range(low, high + 1)]
             # In 64 bits, since the difference of two 8-bit numbers may take nine.
             wide = np.int64 if high < 2**63 else np.uint64
-            return np.asarray(np.array(values, dtype=dtype)[cells.astype(wide) - wide(low)])
+            return np.asarray(np.array(values, dtype=dtype)[cells.astype(wide, copy=False) - wide(low)])
     if isinstance(cells, np.ndarray):
         cells = _arrow(cells)
     if isinstance(cells, pa.Array):
@@ -201,8 +201,8 @@ def grid_of(column: Numeric) -> _encoding.Grid:
     Returns the cuts and infinity; the number of cuts in lower cells, for each cell; origin and
     scale of the cells; and the missing code. No cells if the cuts are too uneven.
     """
-    cuts = np.array([*column.cuts, np.inf])
-    finite = cuts[:-1]
+    cuts = np.array([*column.cuts, np.inf, np.inf])
+    finite = cuts[:-2]
     for n_cells in (64, 256, 1024, 4096):
         if len(finite) < 2:
             break
@@ -212,6 +212,7 @@ def grid_of(column: Numeric) -> _encoding.Grid:
             break
         cells = np.clip((finite - origin) * scale, 0, n_cells - 1).astype(int)
         if len(np.unique(cells)) == len(cells):
-            below = np.searchsorted(cells, np.arange(n_cells)).astype(np.uint8)
+            below = np.searchsorted(cells, np.arange(n_cells + 1)).astype(np.uint8)
+            below[-1] = column.missing_code
             return cuts, below, float(origin), float(scale), column.missing_code
-    return cuts, np.empty(0, dtype=np.uint8), 0.0, 0.0, column.missing_code
+    return cuts, np.zeros(1, dtype=np.uint8), 0.0, 0.0, column.missing_code

@@ -7,6 +7,7 @@ table.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from functools import partial, reduce
 
@@ -22,6 +23,7 @@ from smoothboost.table import Table
 
 _BLOCK = 4096  # rows whose codes fit the first cache, and whose numbers fit 16 bits
 _MANY_ROWS = 100_000  # from here on, packing columns saves more than unpacking their counts costs
+_MANY_SCANS = 3  # looks at all rows that take as long as making an index
 _MANY_OF = 16  # with this share of the rows to move, looking at all of them is the faster way
 
 
@@ -46,24 +48,17 @@ class CountTable(LocalEngine):
         super().__init__(table, n_rounds, n_threads)
         self._n_rounds = n_rounds
         self._offsets = [0] * self._n_classes
-        shape = (self._n_classes, 2 * n_rounds + 1, self._column_starts[-1])
-        self._counts = np.zeros(shape, dtype=np.int64)
-        self._threads.spread(
-            len(self._codes),
-            partial(
-                _kernels.count_codes,
-                self._codes,
-                self._labels,
-                self._column_starts,
-                self._counts,
-                n_rounds,
-            ),
-        )
         limit = 256 if table.n_rows >= _MANY_ROWS else 1
         self._digits, self._pack_starts, places = _pack(self._column_starts, limit)
         self._words = np.zeros((places[-1, 1] + 1, table.n_rows), dtype=np.uint32)
         fill = partial(_kernels.fill_words, self._codes, places, self._words)
         self._threads.spread(-(-table.n_rows // _BLOCK), fill)
+        self._tallies = [np.zeros(0, dtype=np.uint32)] * n_threads
+        shape = (self._n_classes, 2 * n_rounds + 1, self._column_starts[-1])
+        self._counts = np.zeros(shape, dtype=np.int64)
+        count = partial(_kernels.count_labels, self._labels)
+        self._counts[:, n_rounds] = self._count(count, self._n_classes)
+        self._n_scans = [0] * len(self._codes)
         self._indexes: dict[int, tuple[NDArray[np.uint16], NDArray[np.int32]]] = {}
 
     def level_counts(self) -> NDArray[np.int64]:
@@ -97,6 +92,7 @@ class CountTable(LocalEngine):
         twin._offsets = self._offsets.copy()
         twin._levels = self._levels.copy()
         twin._counts = self._counts.copy()
+        twin._tallies = [tally[:0] for tally in self._tallies]
         return twin
 
     @property
@@ -115,23 +111,25 @@ class CountTable(LocalEngine):
         n_moved = n_keys = 0
         for label, rises_inside in ((if_true, True), (if_false, False)):
             here = self._column_counts(literal.column, label)
+            at_levels = here.sum(axis=1)
             inside = int(here[:, literal.start : literal.stop].sum())
-            outside = int(here.sum()) - inside
+            outside = int(at_levels.sum()) - inside
             rising, falling = (inside, outside) if rises_inside else (outside, inside)
             few_rise = rising <= falling
             step = 1 if few_rise else -1
             n_moved += min(rising, falling)
             # One key for each level that some row of the class may have.
-            present = np.flatnonzero(here.any(axis=1))
-            lowest, highest = int(present.min(initial=0)), int(present.max(initial=0))
+            present = np.flatnonzero(at_levels).tolist() or [0]
+            lowest, highest = present[0], present[-1]
             key_of_zero = n_keys - lowest + self._offsets[label]  # levels lack the offset
             movers.append((label, few_rise == rises_inside, step, key_of_zero))
             carries.append((label, step, self._slots(label).start + lowest, highest - lowest + 1))
             n_keys += highest - lowest + 1
             if not few_rise:
                 self._offsets[label] += 1
-        way = self._by_scan if n_moved * _MANY_OF >= self.n_rows else self._by_index
-        moved = self._count_moved(way(literal, np.array(movers, dtype=np.int64)), n_keys)
+        find = self._by_index if self._is_indexed(literal.column, n_moved) else self._by_scan
+        move = partial(find(literal, np.array(movers, dtype=np.int64)), self._levels)
+        moved = self._count(move, n_keys)
         for label, step, first, size in carries:
             leaving, moved = moved[:size], moved[size:]
             self._counts[label, first : first + size] -= leaving
@@ -161,16 +159,17 @@ class CountTable(LocalEngine):
         index = self._index(literal.column)
         return partial(_kernels.move_groups, *index, np.array(groups), self._labels, movers)
 
-    def _count_moved(self, move: partial[None], n_keys: int) -> NDArray[np.uint32]:
-        """Move rows; return how many stood at each (key, code), columns one after the other."""
-        shares: list[NDArray[np.uint32]] = []  # what each thread counts
+    def _count(self, look: Callable[..., None], n_keys: int) -> NDArray[np.uint32]:
+        """Look at rows; return how many there are at each (key, code), columns one by one."""
+        shares = np.zeros((self._threads.count, n_keys, self._column_starts[-1]), dtype=np.uint32)
         next_block = np.zeros(1, dtype=np.int64)
+        size = len(self._words) * n_keys * _kernels.TALLY_STRIDE
 
-        def work(first: int, last: int) -> None:
-            moved = np.zeros((n_keys, self._column_starts[-1]), dtype=np.uint32)
-            shares.append(moved)
+        def work(thread: int, _: int) -> None:
+            if len(self._tallies[thread]) < size:
+                self._tallies[thread] = np.zeros(2 * size, dtype=np.uint32)
             packs = (self._words, self._digits, self._pack_starts)
-            move(self._levels, *packs, moved, next_block)
+            look(*packs, self._tallies[thread], shares[thread], next_block)
 
         self._threads.spread(self._threads.count, work)
         return reduce(np.add, shares)
@@ -180,8 +179,15 @@ class CountTable(LocalEngine):
         first, last = self._column_starts[column : column + 2]
         return self._counts[label, self._slots(label), first:last]
 
+    def _is_indexed(self, column: int, n_moved: int) -> bool:
+        """Tell whether an index finds rows sooner than a look at all, its making included."""
+        if n_moved * _MANY_OF >= self.n_rows:
+            return False
+        self._n_scans[column] += 1
+        return self._n_scans[column] > _MANY_SCANS
+
     def _index(self, column: int) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
-        """Rows sorted by (class, code) within blocks; made when a column is first chosen."""
+        """Rows sorted by (class, code) within blocks; made when it pays."""
         if column not in self._indexes:
             n_codes = int(self._n_codes[column])
             order = np.empty(self.n_rows, dtype=np.uint16)
@@ -218,7 +224,7 @@ def _pack(
     for at, columns in enumerate(packs):
         divisor = 1
         for column in columns:
-            digits.append((divisor, sizes[column], column_starts[column]))
+            digits.append((sizes[column], column_starts[column]))
             # A divisor of 256 has only columns of one code, 0, above it.
             places.append((column, at // 4, divisor % 256 << 8 * (at % 4)))
             divisor *= sizes[column]

@@ -258,6 +258,17 @@ def test_the_first_round_is_as_smooth_as_equal_weights(n_rows, density, rate, n_
 
 
 @settings(deadline=None)
+@given(histograms(), st.fractions(Fraction(1, 100), Fraction(99, 100), max_denominator=100))
+@example((Measure(9, Fraction(1, 9), Fraction(300), 6, ONES), None), Fraction(99, 100))
+def test_a_smaller_learning_rate_raises_no_zeta(case, factor):
+    measure, _ = case
+    cooled = measure.cooled(factor)
+    assert cooled.learning_rate == factor * measure.learning_rate
+    for n_votes in range(measure.n_rounds + 1):
+        assert cooled.zeta(n_votes) <= measure.zeta(n_votes)
+
+
+@settings(deadline=None)
 @given(histograms())
 def test_zeta_grows_up_to_the_cap(case):
     measure, _ = case

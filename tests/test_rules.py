@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from trees import GRID, answer, meets, nodes
 
 from smoothboost import Numeric, PairRule, Schema
-from smoothboost.rules import Literal, LiteralRule, Split, TreeRule, make_rule
+from smoothboost.rules import Literal, LiteralRule, Split, TreeRule, make_rule, takes_back
 
 codes = st.integers(0, 255)
 
@@ -117,6 +117,40 @@ def has_idle_split(node):
     if not isinstance(node, Split):
         return False
     return node.if_true == node.if_false or any(map(has_idle_split, (node.if_true, node.if_false)))
+
+
+class TestTakingBack:
+    @pytest.mark.parametrize(
+        ("rule", "earlier"),
+        [
+            (LiteralRule(A, 0, 1), LiteralRule(A, 1, 0)),
+            (LiteralRule(A, 0, 2), LiteralRule(A, 2, 0)),
+            (LiteralRule(None, 0, 0), LiteralRule(None, 1, 1)),
+            (TreeRule(Split(A, 0, Split(B, 1, 0))), TreeRule(Split(A, 1, Split(B, 0, 1)))),
+        ],
+        ids=str,
+    )
+    def test_exchanges_two_classes_everywhere(self, rule, earlier):
+        assert takes_back(rule, earlier)
+        assert takes_back(earlier, rule)
+
+    @pytest.mark.parametrize(
+        ("rule", "earlier"),
+        [
+            (LiteralRule(A, 0, 1), LiteralRule(A, 0, 1)),
+            (LiteralRule(A, 0, 1), LiteralRule(B, 1, 0)),
+            (LiteralRule(A, 0, 1), LiteralRule(A, 1, 2)),  # no votes cancel
+            (LiteralRule(A, 0, 1), LiteralRule(None, 1, 1)),
+            (LiteralRule(None, 1, 1), LiteralRule(None, 1, 1)),
+            (TreeRule(Split(A, 0, Split(B, 1, 0))), TreeRule(Split(A, 1, Split(B, 1, 0)))),
+            (TreeRule(Split(A, 0, Split(B, 1, 0))), TreeRule(Split(A, 1, Split(C, 0, 1)))),
+            (TreeRule(Split(A, 0, Split(B, 1, 0))), LiteralRule(A, 1, 0)),
+        ],
+        ids=str,
+    )
+    def test_is_nothing_less(self, rule, earlier):
+        assert not takes_back(rule, earlier)
+        assert not takes_back(earlier, rule)
 
 
 class TestMakingRules:

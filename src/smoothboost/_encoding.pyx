@@ -94,8 +94,9 @@ def encode_numeric(
 
     A value's cell is clip(floor((value - origin) * scale)); rounding keeps this monotone, so
     below[cell], the cuts in lower cells, are surely below the value, and the cuts of higher
-    cells are not. At most one cut shares the cell: one comparison decides. The last of `cuts`
-    is infinity. An empty `below` asks for a binary search instead.
+    cells are not. At most one cut shares the cell: one comparison decides. The last cell is
+    NaN's, with the missing code. The last two of `cuts` are infinity: no value of the last bin,
+    nor NaN, is above its own. If there is no other cell, a binary search is made instead.
     """
     cdef Grid grid = _grid(cuts, below, origin, scale, missing_code)
     if values.shape[0]:

@@ -9,7 +9,7 @@ from smoothboost.learners.choices import Candidates, Round
 from smoothboost.plan import Plan
 from smoothboost.privacy.mechanisms import Selection
 from smoothboost.privacy.randomness import BitSource
-from smoothboost.rules import Rule
+from smoothboost.rules import Rule, takes_back
 
 
 class Booster:
@@ -31,6 +31,7 @@ class Booster:
         self._engine = engine
         self._candidates = candidates
         self._plan = plan
+        self._measure = plan.measure
         self._round: Round | None = None
         self.rules: tuple[Rule, ...] = ()
         self.choices_left = plan.n_rounds * candidates.n_choices
@@ -41,7 +42,7 @@ class Booster:
         An audit may ask what another plan with the same measure would propose here.
         """
         if self._round is None:
-            weights = self._plan.measure.weights(self._engine.level_counts())
+            weights = self._measure.weights(self._engine.level_counts())
             self._round = self._candidates.start(self._engine, weights)
         return (plan or self._plan).selection(self._round.kind, self._round.scores)
 
@@ -54,6 +55,8 @@ class Booster:
         if isinstance(outcome, Rule):
             self._round = None
             self._engine.add_votes(outcome)
+            if self.rules and self._plan.cooling < 1 and takes_back(outcome, self.rules[-1]):
+                self._measure = self._measure.cooled(self._plan.cooling)
             self.rules += (outcome,)
         else:
             self._round = outcome
@@ -61,6 +64,7 @@ class Booster:
     def fork(self) -> Booster:
         """Return a second booster in the same state."""
         twin = Booster(self._engine.fork(), self._candidates, self._plan)
+        twin._measure = self._measure
         twin._round = self._round
         twin.rules = self.rules
         twin.choices_left = self.choices_left

@@ -152,7 +152,9 @@ def _by_distinct(cells: Any, read: Any, dtype: Any) -> NDArray[Any]:
             values = [read(value) for value in range(low, high + 1)]
             # In 64 bits, since the difference of two 8-bit numbers may take nine.
             wide = np.int64 if high < 2**63 else np.uint64
-            return np.asarray(np.array(values, dtype=dtype)[cells.astype(wide, copy=False) - wide(low)])
+            return np.asarray(
+                np.array(values, dtype=dtype)[cells.astype(wide, copy=False) - wide(low)]
+            )
     if isinstance(cells, np.ndarray):
         cells = _arrow(cells)
     if isinstance(cells, pa.Array):
@@ -198,8 +200,9 @@ def _dictionary(cells: Any) -> Any:
 def grid_of(column: Numeric) -> _encoding.Grid:
     """Lay even cells over a column's cuts, at most one cut in each, for `encode_numeric`.
 
-    Returns the cuts and infinity; the number of cuts in lower cells, for each cell; origin and
-    scale of the cells; and the missing code. No cells if the cuts are too uneven.
+    Returns the cuts and two infinities; the number of cuts in lower cells, for each cell, and the
+    missing code; origin and scale of the cells; and the missing code. No cells if the cuts are
+    too uneven.
     """
     cuts = np.array([*column.cuts, np.inf, np.inf])
     finite = cuts[:-2]

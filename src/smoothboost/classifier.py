@@ -67,7 +67,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         trees. `OneRule(literals="one_hot")` is the paper's class of rules;
         `TopDown(splits=3, criterion="gini")` says how trees grow.
     n_rounds, density, learning_rate : number or "auto", default "auto"
-        The paper's tau, kappa and lambda; "auto" uses public quantities only.
+        The paper's tau, kappa and lambda; "auto" uses public quantities only, and lets the
+        learning rate fall when a released rule takes back the one before it.
     calibration : {"tight", "paper"}, default "tight"
         "paper" uses the paper's constants, for reproduction.
     mechanism : {"auto", "permute_and_flip", "exponential"}, default "auto"

@@ -164,7 +164,7 @@ def plan_table(plan: Plan) -> RichTable:
         ),
         ("rounds", str(plan.n_rounds)),
         ("density", f"{float(measure.density):g} (no row weighs more than 1/{measure.mass:,})"),
-        ("learning rate", f"{float(measure.learning_rate):g}"),
+        ("learning rate", _learning_rate(plan)),
     ]
     if plan.mechanism is None:
         rows.append(("privacy", "none (epsilon=None)"))
@@ -184,6 +184,13 @@ def plan_table(plan: Plan) -> RichTable:
     for name, value in rows:
         table.add_row(name, value)
     return table
+
+
+def _learning_rate(plan: Plan) -> str:
+    rate = f"{float(plan.measure.learning_rate):g}"
+    if plan.cooling == 1:
+        return rate
+    return f"{rate}, times {float(plan.cooling):g} when a rule takes back the one before it"
 
 
 def render(renderable: RenderableType, width: int = 100) -> str:

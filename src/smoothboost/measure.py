@@ -6,7 +6,7 @@ same margin, so the measure needs only how many rows stand at each (class, level
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, lcm
@@ -83,6 +83,15 @@ class Measure:
         """The class weights brought to whole numbers."""
         scale = lcm(*(weight.denominator for weight in self.class_weights))
         return [int(weight * scale) for weight in self.class_weights]
+
+    def cooled(self, factor: Fraction) -> Measure:
+        """Return this measure with a smaller learning rate.
+
+        Notes
+        -----
+        Guarantee: no zeta grows by it (docs/privacy/smooth-measure.md).
+        """
+        return replace(self, learning_rate=self.learning_rate * factor)
 
     def zeta(self, n_votes: int) -> Fraction:
         """Bound the share of the total weight that any row can have after `n_votes` rounds.

@@ -32,6 +32,9 @@ AUTO_ROUNDS = (1, *range(3, 50, 2))
 TOO_NOISY = 0.25
 """Above this noise a rule of the usual advantage is no likelier than a useless one."""
 
+COOLING = Fraction(7, 10)
+"""An automatic learning rate falls by this factor: docs/results/auto-rule.md."""
+
 Auto = Literal["auto"]
 
 
@@ -85,6 +88,8 @@ class Plan:
         The name of the selection mechanism; None without privacy.
     stages : tuple of Stage
         The kinds of choices in a round, and their rates.
+    cooling : Fraction, default 1
+        What the learning rate is multiplied by when a rule takes back the one before it.
     """
 
     budget: Budget
@@ -92,6 +97,7 @@ class Plan:
     calibration: str
     mechanism: str | None
     stages: tuple[Stage, ...]
+    cooling: Fraction = Fraction(1)
 
     def __str__(self) -> str:
         return display.render(display.plan_table(self)).rstrip()
@@ -163,9 +169,10 @@ def make_plan(
 ) -> Plan:
     """Plan a fit from public quantities only.
 
-    `"auto"` takes the learner's density and learning rate, and as many rounds (odd, 3 to 49) as
-    keep the noise of a choice, ln(options) / eta, below the learner's limit; or a single one, if
-    three would be too noisy and the learner's rules are strong enough on their own.
+    `"auto"` takes the learner's density and learning rate, which then falls whenever a rule takes
+    back the one before it (the step was too long for so weak a rule), and as many rounds (odd,
+    3 to 49) as keep the noise of a choice, ln(options) / eta, below the learner's limit; or a
+    single one, if three would be too noisy and the learner's rules are strong enough on their own.
 
     Notes
     -----
@@ -181,7 +188,8 @@ def make_plan(
             rounds,
             class_weights,
         )
-        return _calibrate(budget, measure, candidates, calibration, mechanism)
+        plan = _calibrate(budget, measure, candidates, calibration, mechanism)
+        return replace(plan, cooling=COOLING) if learning_rate == "auto" else plan
 
     if n_rounds != "auto":
         return attempt(n_rounds)

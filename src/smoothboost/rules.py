@@ -160,6 +160,24 @@ def make_rule(root: Node) -> Rule:
     return LiteralRule(node.literal, node.if_true, node.if_false)
 
 
+def takes_back(rule: Rule, earlier: Rule) -> bool:
+    """Tell whether a rule is an earlier one with two classes exchanged: their votes cancel.
+
+    Examples
+    --------
+    >>> old = Literal.at_most(0, 3)
+    >>> takes_back(LiteralRule(old, 0, 1), LiteralRule(old, 1, 0))
+    True
+    >>> takes_back(LiteralRule(old, 0, 1), LiteralRule(Literal.at_most(0, 4), 1, 0))
+    False
+    """
+    ours, theirs = list(rule.leaves()), list(earlier.leaves())
+    if [path for path, _ in ours] != [path for path, _ in theirs]:
+        return False
+    exchanged = {frozenset((a, b)) for (_, a), (_, b) in zip(ours, theirs, strict=True)}
+    return len(exchanged) == 1 and len(exchanged.pop()) == 2
+
+
 def _simplify(node: Node) -> Node:
     if not isinstance(node, Split):
         return node

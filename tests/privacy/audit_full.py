@@ -6,6 +6,8 @@ replace-one neighbour and every sequence of outputs, through the booster that `f
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 
@@ -30,6 +32,13 @@ SETTINGS = {
         Setting(n_rows, 3, n_rounds, *measure)
         for measure in MEASURES[:3]
         for n_rounds, most_rows in ((1, 5), (2, 5), (3, 3))
+        for n_rows in range(1, most_rows + 1)
+    ],
+    "1-rules with a learning rate that falls": [
+        Setting(n_rows, n_classes, 3, *measure, cooling=cooling)
+        for cooling in (Fraction(7, 10), Fraction(1, 10))
+        for measure in MEASURES
+        for n_classes, most_rows in ((2, 5), (3, 3))
         for n_rows in range(1, most_rows + 1)
     ],
     "pair rules": [
@@ -78,12 +87,13 @@ def losses(setting: Setting) -> dict[tuple[str, Fraction], float]:
 def named(setting: Setting) -> str:
     """Say what competes."""
     where = " on three codes" if setting.interval else ""
+    where += f", rate times {setting.cooling}" if setting.cooling < 1 else ""
     if isinstance(setting.learner, TopDown):
         return f"{setting.learner.splits} splits, {setting.learner.criterion}{where}"
     return ("pairs" if isinstance(setting.learner, PairRule) else "1-rules") + where
 
 
-def main() -> None:
+def main(titles: Sequence[str]) -> None:
     """Print one table for each kind of rule."""
     print("# Exhaustive audit\n")
     print(
@@ -93,7 +103,8 @@ def main() -> None:
     columns = [(m, e) for m in ("permute_and_flip", "exponential") for e in EPSILONS]
     worst, count = 0.0, 0
     with ProcessPoolExecutor(2) as pool:
-        for title, settings in SETTINGS.items():
+        for title in titles:
+            settings = SETTINGS[title]
             print(
                 f"\n## {title}\n\n| rules | n | classes | rounds | density | rate | clips |", end=""
             )
@@ -114,4 +125,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or list(SETTINGS))

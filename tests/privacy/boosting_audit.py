@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
 
@@ -37,10 +37,12 @@ class Setting:
     calibration: str = "tight"
     learner: OneRule | PairRule | TopDown = ONE_RULE
     interval: bool = False
+    cooling: Fraction = Fraction(1)
 
     def __str__(self) -> str:
         parts = [self.learner, self.n_rows, self.n_classes, self.n_rounds, self.density]
         parts += [self.learning_rate, self.class_weights, self.calibration, self.interval]
+        parts += [self.cooling] if self.cooling < 1 else []
         return "-".join(map(str, parts))
 
     @property
@@ -57,7 +59,7 @@ class Setting:
 
     def plan(self, mechanism: str, epsilon: Fraction) -> Plan:
         """What a fit would spend."""
-        return make_plan(
+        plan = make_plan(
             Budget(epsilon),
             self.n_rows,
             self.learner.compete(self.schema),
@@ -68,6 +70,7 @@ class Setting:
             self.calibration,
             mechanism,
         )
+        return replace(plan, cooling=self.cooling)
 
 
 Outputs = dict[tuple[tuple[int, ...], ...], np.ndarray]

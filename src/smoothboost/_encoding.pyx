@@ -1,7 +1,18 @@
 """The loops that encode numbers; each has a NumPy twin. None holds the GIL."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, malloc
+
+
+cdef extern from *:
+    """
+    /* In C, where compilers see one instruction in each line; NaN becomes 0. */
+    static inline double smoothboost_clip(double place, double last) {
+        place = place > 0.0 ? place : 0.0;
+        return place < last ? place : last;
+    }
+    """
+    double smoothboost_clip(double place, double last) nogil
 
 
 cdef enum:
@@ -36,25 +47,22 @@ cdef void _encode(
 cdef void _encode_stretch(
     Grid grid, const char* values, Py_ssize_t stride, Py_ssize_t size, uint8_t* codes
 ) noexcept nogil:
-    # Three simple loops, so that compilers do several steps of each at a time, without branches.
+    # Simple loops, so that compilers do several steps of each at a time, without branches.
     cdef double value[STRETCH]
-    cdef int32_t cell[STRETCH]
+    cdef double place[STRETCH]
     cdef Py_ssize_t i
-    cdef double place
-    cdef double n_cells = grid.n_cells
-    cdef double last = n_cells - 1
+    cdef double last = grid.n_cells - 1
     cdef int code, left, half
     for i in range(size):
         value[i] = (<const double*> (values + i * stride))[0]
     if grid.n_cells:
         for i in range(size):
-            place = (value[i] - grid.origin) * grid.scale
-            place = place if place > 0.0 else 0.0  # also for NaN
-            place = place if place < last else last
-            place = place if value[i] == value[i] else n_cells
-            cell[i] = <int32_t> place
+            place[i] = smoothboost_clip((value[i] - grid.origin) * grid.scale, last)
+        if grid.missing_code:  # otherwise NaN has code 0, as all in cell 0
+            for i in range(size):
+                place[i] = place[i] if value[i] == value[i] else grid.n_cells
         for i in range(size):
-            code = grid.below[cell[i]]
+            code = grid.below[<Py_ssize_t> place[i]]
             codes[i] = <uint8_t> (code + (grid.cuts[code] < value[i]))
     else:
         for i in range(size):

@@ -54,7 +54,8 @@ class Booster:
         self.choices_left -= 1
         if isinstance(outcome, Rule):
             self._round = None
-            self._engine.add_votes(outcome)
+            if self.choices_left:  # nobody asks for the last rule's votes
+                self._engine.add_votes(outcome)
             if self.rules and self._plan.cooling < 1 and takes_back(outcome, self.rules[-1]):
                 self._measure = self._measure.cooled(self._plan.cooling)
             self.rules += (outcome,)

@@ -24,16 +24,27 @@ from smoothboost import Numeric, Schema, SmoothBoostClassifier
 from smoothboost.datasets import load_adult
 
 N_ROWS, N_COLUMNS, N_BINS, N_ROUNDS = 1_000_000, 20, 16, 50
-REPEATS = 5
+REPEATS = 9
 
 
 def normal_table() -> tuple[np.ndarray, np.ndarray, Schema]:
-    """Make balanced classes from normal columns: the hardest case, as half the rows move a lot."""
+    """Make balanced classes from normal columns, four of which matter, and noise."""
     random = np.random.default_rng(0)
     X = random.normal(size=(N_ROWS, N_COLUMNS))
     y = X[:, :4] @ [1, 0.5, 0.3, 0.2] + random.normal(size=N_ROWS) > 0
+    return X, y.astype(int), normal_schema()
+
+
+def weak_table() -> tuple[np.ndarray, np.ndarray, Schema]:
+    """Make balanced classes from equally weak columns: the hardest case, as up to 43 % of the rows move."""
+    X = np.random.default_rng(0).normal(size=(N_ROWS, N_COLUMNS))
+    return X, (X.sum(axis=1) > 0).astype(int), normal_schema()
+
+
+def normal_schema() -> Schema:
+    """Declare normal columns."""
     columns = {f"x{at}": Numeric(low=-4, high=4, bins=N_BINS) for at in range(N_COLUMNS)}
-    return X, y.astype(int), Schema(columns, target=[0, 1])
+    return Schema(columns, target=[0, 1])
 
 
 def mixed_table() -> tuple[np.ndarray, np.ndarray, Schema]:
@@ -61,7 +72,11 @@ def mixed_table() -> tuple[np.ndarray, np.ndarray, Schema]:
     return X, y.astype(int), Schema(columns, target=[0, 1])
 
 
-TABLES = {"normal, balanced": normal_table, "mixed shapes, a quarter positive": mixed_table}
+TABLES = {
+    "normal, balanced": normal_table,
+    "mixed shapes, a quarter positive": mixed_table,
+    "weak columns, balanced": weak_table,
+}
 
 
 def alternate(ours: Callable[[], object], theirs: Callable[[], object]) -> tuple[float, float]:

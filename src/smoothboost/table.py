@@ -162,6 +162,8 @@ def declared_columns(
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
     """Return a data frame of any library through narwhals, and None for anything else."""
+    if isinstance(data, np.ndarray):
+        return None  # at once: narwhals looks for its plugins first
     try:
         native = nw.from_native(data, eager_only=True, pass_through=True)
     except DuplicateError as error:
@@ -175,7 +177,8 @@ def encode_labels(schema: Schema, labels: Any) -> Codes:
     A label that is not declared is the curator's mistake and raises; the message does not say
     which or where.
     """
-    native = nw.from_native(labels, series_only=True, pass_through=True)
+    plain = isinstance(labels, np.ndarray)
+    native = labels if plain else nw.from_native(labels, series_only=True, pass_through=True)
     if isinstance(native, nw.Series):
         cells = _cells(native)
     else:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smoothboost.privacy import exact
 from smoothboost.privacy.exact import FAST_BITS, SLACK, exp_bounds, exp_thresholds, fixed_exp
 
 mpmath.mp.prec = 1200
@@ -75,3 +76,11 @@ def test_extreme_rates_stay_within_their_slack(rate):
         x = rate * (best - score)
         truth = true_exp(x, FAST_BITS) if x < 10**6 else 0
         assert abs(threshold - truth) < SLACK
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_the_tables_of_the_fast_form_are_cut_to_integers_and_no_more(place):
+    whole, bytewise = exact._tables()
+    entries = (bytewise[place - 1] if place else whole).tolist()
+    for value, entry in enumerate(entries):
+        assert 0 <= true_exp(Fraction(value, 1 << (8 * place)), FAST_BITS) - entry < 1

@@ -74,18 +74,21 @@ def exp_bounds(x: Fraction, bits: int) -> tuple[int, int]:
 
 @lru_cache(maxsize=1)
 def _tables() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    def floor_exp(x: Fraction) -> int:
-        return fixed_exp(x, FAST_BITS + 30) >> 30
-
-    whole = [floor_exp(Fraction(k)) for k in range(_WHOLE)]
-    bytewise = [
-        [floor_exp(Fraction(value, 1 << (8 * place))) for value in range(256)]
-        for place in range(1, 8)
-    ]
-    return np.array(whole, dtype=np.uint64), np.array(bytewise, dtype=np.uint64)
+    bytewise = [_powers(Fraction(1, 1 << (8 * place)), 256) for place in range(1, 8)]
+    return np.array(_powers(Fraction(1), _WHOLE), np.uint64), np.array(bytewise, np.uint64)
 
 
-@lru_cache(maxsize=1024)
+def _powers(x: Fraction, count: int) -> list[int]:
+    """2**FAST_BITS * exp(-x * k), cut to an integer, for every k below `count`."""
+    spare = 128  # bits, of which the products lose ten
+    factor, power = fixed_exp(x, FAST_BITS + spare), 1 << (FAST_BITS + spare)
+    powers = []
+    for _ in range(count):
+        powers.append(power >> spare)
+        power = power * factor >> (FAST_BITS + spare)
+    return powers
+
+
 def _dyadic(rate: Fraction) -> tuple[int, int]:
     """Round `rate` down to mantissa / 2**shift with 62 significant bits and shift >= 0."""
     size = rate.numerator.bit_length() - rate.denominator.bit_length()

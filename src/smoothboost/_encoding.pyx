@@ -55,7 +55,7 @@ cdef void _encode_stretch(
     cdef int code, left, half
     for i in range(size):
         value[i] = (<const double*> (values + i * stride))[0]
-    if grid.n_cells:
+    if grid.n_cells > 0:
         for i in range(size):
             place[i] = smoothboost_clip((value[i] - grid.origin) * grid.scale, last)
         if grid.missing_code:  # otherwise NaN has code 0, as all in cell 0

@@ -17,15 +17,8 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 cdef extern from *:
-    """
-    #if defined(__GNUC__) || defined(__clang__)
-    #define SMOOTHBOOST_PREFETCH(address) __builtin_prefetch(address)
-    #else
-    #define SMOOTHBOOST_PREFETCH(address)
-    #endif
-    """
     int64_t __sync_fetch_and_add(int64_t* value, int64_t step) nogil
-    void SMOOTHBOOST_PREFETCH(const void* address) nogil
+    void __builtin_prefetch(const void* address) nogil
 
 
 cdef enum:
@@ -316,7 +309,7 @@ cdef void _count(
         for i in range(size):
             row = rows[i]
             word = words[row]
-            SMOOTHBOOST_PREFETCH(words + row + AHEAD)
+            __builtin_prefetch(words + row + AHEAD)
             counts = tally + keys[row] * STRIDE
             counts[word & 255] += 1
             counts[VALUES + (word >> 8 & 255)] += 1
@@ -326,7 +319,7 @@ cdef void _count(
         for i in range(size):
             row = rows[i]
             word = words[row]
-            SMOOTHBOOST_PREFETCH(words + row + AHEAD)
+            __builtin_prefetch(words + row + AHEAD)
             counts = tally + keys[row] * STRIDE
             counts[word & 255] += 1
             if n_packs > 1:

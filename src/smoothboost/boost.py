@@ -39,7 +39,7 @@ class Booster:
     def propose(self, plan: Plan | None = None) -> Selection:
         """Weigh the rows as they stand and score what competes: the next private choice.
 
-        An audit may ask what another plan with the same measure would propose here.
+        An audit may ask what another plan with the same measure and cooling would propose here.
         """
         if self._round is None:
             weights = self._measure.weights(self._engine.level_counts())

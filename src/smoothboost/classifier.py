@@ -70,7 +70,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         The paper's tau, kappa and lambda; "auto" uses public quantities only, and lets the
         learning rate fall when a released rule takes back the one before it.
     calibration : {"tight", "paper"}, default "tight"
-        "paper" uses the paper's constants, for reproduction.
+        "paper" uses the paper's constants, for reproduction; name the learning rate too, as an
+        automatic one falls.
     mechanism : {"auto", "permute_and_flip", "exponential"}, default "auto"
         How a rule is chosen: permute-and-flip for pure privacy and the exponential mechanism
         where delta lets it use a higher rate.

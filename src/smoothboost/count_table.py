@@ -23,12 +23,13 @@ from smoothboost.table import Table
 
 _BLOCK = 4096  # rows whose codes fit the first cache, and whose numbers fit 16 bits
 _MANY_ROWS = 100_000  # from here on, packing columns saves more than unpacking their counts costs
+_MANY_VALUES, _FEW_VALUES = 256, 16  # that the columns of a pack may have together
 _MANY_SCANS = 3  # looks at all rows that take as long as making an index
 _MANY_OF = 16  # with this share of the rows to move, looking at all of them is the faster way
 
 
 class CountTable(LocalEngine):
-    """A table in memory; threads share its columns to count it, and its rows to move them.
+    """A table in memory; threads share its rows, block by block.
 
     Levels are kept relative to a running offset per class: when most rows of a class rise, the
     offset rises and the others fall, so only the smaller part is touched. In `counts`, the slot
@@ -48,7 +49,7 @@ class CountTable(LocalEngine):
         super().__init__(table, n_rounds, n_threads)
         self._n_rounds = n_rounds
         self._offsets = [0] * self._n_classes
-        limit = 256 if table.n_rows >= _MANY_ROWS else 1
+        limit = _MANY_VALUES if table.n_rows >= _MANY_ROWS else _FEW_VALUES
         self._digits, self._pack_starts, places = _pack(self._column_starts, limit)
         self._words = np.zeros((places[-1, 1] + 1, table.n_rows), dtype=np.uint32)
         fill = partial(_kernels.fill_words, self._codes, places, self._words)
@@ -58,7 +59,7 @@ class CountTable(LocalEngine):
         self._counts = np.zeros(shape, dtype=np.int64)
         count = partial(_kernels.count_labels, self._labels)
         self._counts[:, n_rounds] = self._count(count, self._n_classes)
-        self._n_scans = [0] * len(self._codes)
+        self._n_scans = [0] * len(self._codes)  # for few rows, by column
         self._indexes: dict[int, tuple[NDArray[np.uint16], NDArray[np.int32]]] = {}
 
     def level_counts(self) -> NDArray[np.int64]:
@@ -80,10 +81,11 @@ class CountTable(LocalEngine):
         """Let a rule vote: rows it predicts correctly rise by one level."""
         if not isinstance(rule, LiteralRule):
             raise NotImplementedError("A count table follows 1-rules only: use a LocalEngine.")
-        if rule.literal is None or rule.if_true == rule.if_false:
+        literal = rule.literal
+        if literal is None or rule.if_true == rule.if_false or self._always_holds(literal):
             self._offsets[rule.if_true] += 1
         else:
-            self._move(rule.literal, rule.if_true, rule.if_false)
+            self._move(literal, rule.if_true, rule.if_false)
         self._n_votes += 1
 
     def fork(self) -> CountTable:
@@ -92,8 +94,12 @@ class CountTable(LocalEngine):
         twin._offsets = self._offsets.copy()
         twin._levels = self._levels.copy()
         twin._counts = self._counts.copy()
-        twin._tallies = [tally[:0] for tally in self._tallies]
+        twin._tallies = [np.zeros(0, dtype=np.uint32)] * self._threads.count
+        twin._n_scans = self._n_scans.copy()
         return twin
+
+    def _always_holds(self, literal: Literal) -> bool:
+        return bool(literal.stop - literal.start == self._n_codes[literal.column])
 
     @property
     def _classes(self) -> range:
@@ -127,7 +133,10 @@ class CountTable(LocalEngine):
             n_keys += highest - lowest + 1
             if not few_rise:
                 self._offsets[label] += 1
-        find = self._by_index if self._is_indexed(literal.column, n_moved) else self._by_scan
+        few = n_moved * _MANY_OF < self.n_rows
+        indexed = few and self._n_scans[literal.column] >= _MANY_SCANS
+        self._n_scans[literal.column] += few and not indexed
+        find = self._by_index if indexed else self._by_scan
         move = partial(find(literal, np.array(movers, dtype=np.int64)), self._levels)
         moved = self._count(move, n_keys)
         for label, step, first, size in carries:
@@ -179,13 +188,6 @@ class CountTable(LocalEngine):
         first, last = self._column_starts[column : column + 2]
         return self._counts[label, self._slots(label), first:last]
 
-    def _is_indexed(self, column: int, n_moved: int) -> bool:
-        """Tell whether an index finds rows sooner than a look at all, its making included."""
-        if n_moved * _MANY_OF >= self.n_rows:
-            return False
-        self._n_scans[column] += 1
-        return self._n_scans[column] > _MANY_SCANS
-
     def _index(self, column: int) -> tuple[NDArray[np.uint16], NDArray[np.int32]]:
         """Rows sorted by (class, code) within blocks; made when it pays."""
         if column not in self._indexes:
@@ -207,7 +209,7 @@ def _pack(
     """Put narrow columns together in one byte, as digits, while there are at most `limit` values.
 
     Moving a row then touches one counter per byte instead of one per column. Returns the
-    `digits` and `pack_starts` of `_kernels.move_rows`, and the `places` of `fill_words`.
+    `digits` and `pack_starts` that `_kernels` explains, and the `places` of `fill_words`.
     """
     sizes = np.diff(column_starts).tolist()
     packs: list[list[int]] = []

@@ -70,7 +70,7 @@ class Measure:
 
     @cached_property
     def levels(self) -> list[int]:
-        """The raw weight of each level, as integers with at least 64 significant bits.
+        """The raw weight of each level, as integers: see `_level_weights`.
 
         Only ratios matter, so the factor exp(learning_rate * t / (C - 1)), which all rows
         share after t rounds, is left out.
@@ -85,12 +85,13 @@ class Measure:
         return [int(weight * scale) for weight in self.class_weights]
 
     def cooled(self, factor: Fraction) -> Measure:
-        """Return this measure with a smaller learning rate.
+        """Return this measure with a learning rate that is smaller by a factor up to 1.
 
         Notes
         -----
         Guarantee: no zeta grows by it (docs/privacy/smooth-measure.md).
         """
+        assert 0 < factor <= 1
         return replace(self, learning_rate=self.learning_rate * factor)
 
     def zeta(self, n_votes: int) -> Fraction:
@@ -162,7 +163,7 @@ class Measure:
 def _level_weights(step: Fraction, n_rounds: int) -> list[int]:
     """exp(-step * level) for every level, with at least 64 significant bits each.
 
-    Below exp(-710), past which no weight matters, they stay at the smallest number.
+    Below exp(-710), past which no weight matters, there are fewer, down to the number 1.
     """
     bits = 64 + min(ceil(step * n_rounds * Fraction(1443, 1000)), 1024)
     return [max(fixed_exp(step * level, bits), 1) for level in range(n_rounds + 1)]

@@ -34,12 +34,11 @@ SETTINGS = {
         for n_rounds, most_rows in ((1, 5), (2, 5), (3, 3))
         for n_rows in range(1, most_rows + 1)
     ],
-    "1-rules with a learning rate that falls": [
-        Setting(n_rows, n_classes, 3, *measure, cooling=cooling)
-        for cooling in (Fraction(7, 10), Fraction(1, 10))
-        for measure in MEASURES
-        for n_classes, most_rows in ((2, 5), (3, 3))
-        for n_rows in range(1, most_rows + 1)
+    "1-rules on one Boolean column, with a learning rate that falls": [
+        Setting(n_rows, 2, n_rounds, density, rate, cooling=Fraction(7, 10), one_bit=True)
+        for density, rate in ((Fraction(1, 5), Fraction(1, 20)), (Fraction(1, 5), Fraction(1, 5)))
+        for n_rounds in (4, 5)
+        for n_rows in (1, 2, 3, 4, 5)
     ],
     "pair rules": [
         Setting(n_rows, 2, n_rounds, *measure, learner=PairRule(), interval=interval)

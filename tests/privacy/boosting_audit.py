@@ -22,6 +22,7 @@ MECHANISMS = ("permute_and_flip", "exponential")
 TWO_COLUMNS = {"a": Boolean(), "b": Boolean()}
 ONE_RULE = OneRule()
 ONE_COLUMN = {"a": Numeric(edges=[1, 2])}  # three codes: intervals compete
+ONE_BIT = {"a": Boolean()}  # few rules, so that many rounds can be followed
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Setting:
     learner: OneRule | PairRule | TopDown = ONE_RULE
     interval: bool = False
     cooling: Fraction = Fraction(1)
+    one_bit: bool = False
 
     def __str__(self) -> str:
         parts = [self.learner, self.n_rows, self.n_classes, self.n_rounds, self.density]
@@ -54,7 +56,7 @@ class Setting:
     @property
     def schema(self) -> Schema:
         """The declared columns and classes."""
-        columns = ONE_COLUMN if self.interval else TWO_COLUMNS
+        columns = ONE_COLUMN if self.interval else ONE_BIT if self.one_bit else TWO_COLUMNS
         return Schema(columns, target=list(range(self.n_classes)))
 
     def plan(self, mechanism: str, epsilon: Fraction) -> Plan:
@@ -147,10 +149,15 @@ def splits_of(booster: Booster, n_splits: int) -> Part:
 
 def leaves_of(booster: Booster, splits: tuple[int, ...]) -> Part:
     """Release the labels of the first tree alone, its splits being given."""
-    for index in splits:
+    return part_after(booster, splits, len(splits) + 1)
+
+
+def part_after(booster: Booster, outcomes: tuple[int, ...], n_choices: int) -> Part:
+    """Release some choices alone, earlier outcomes being given."""
+    for index in outcomes:
         booster.propose()
         booster.accept(index)
-    return Part(booster, len(splits) + 1)
+    return Part(booster, n_choices)
 
 
 def unclipped(self, counts):

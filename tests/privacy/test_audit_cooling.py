@@ -1,0 +1,108 @@
+"""Audits of a learning rate that falls when a rule takes back the one before it.
+
+After two classes' rule and its opposite every row has gained one vote, so the rate first matters
+in the round after three rules: some rule, another, and that one's opposite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import islice, product
+
+import pytest
+from boosting_audit import MECHANISMS, Setting, audit, part_after
+
+from smoothboost import PairRule, TopDown
+from smoothboost.boost import Booster
+from smoothboost.measure import Measure
+from smoothboost.rules import takes_back
+
+EPSILON = Fraction(1)
+ROUNDING = 1e-9
+FALLS = {"cooling": Fraction(7, 10)}
+FIFTH = Fraction(1, 5)
+SETTINGS = {
+    "1-rules": Setting(5, 2, 4, FIFTH, FIFTH, one_bit=True, **FALLS),
+    "three classes": Setting(4, 3, 4, Fraction(1, 4), FIFTH, one_bit=True, **FALLS),
+    "class weights": Setting(
+        5, 2, 4, FIFTH, FIFTH, (Fraction(1), Fraction(5)), one_bit=True, **FALLS
+    ),
+    "pair rules": Setting(3, 2, 4, Fraction(1, 3), FIFTH, learner=PairRule(), **FALLS),
+    "trees": Setting(
+        4, 2, 4, Fraction(1, 4), FIFTH, learner=TopDown(1, "entropy"), one_bit=True, **FALLS
+    ),
+}
+WHOLE = Setting(5, 2, 5, FIFTH, Fraction(1, 20), one_bit=True, **FALLS)
+
+
+def opposites_of(setting, candidates):
+    """Map the outcomes that choose a rule to those that take it back."""
+    if isinstance(setting.learner, TopDown):  # the first split, and two labels
+        return {(0, a, b): (0, 1 - a, 1 - b) for a, b in product(range(2), repeat=2)}
+    rules = [candidates[index] for index in range(len(candidates))]
+    return {
+        (at,): (back,)
+        for at, rule in enumerate(rules)
+        for back, other in enumerate(rules)
+        if takes_back(other, rule)
+    }
+
+
+def share_of_last_round(setting):
+    """Return the largest loss of the last round, of what the plan charges for it.
+
+    The rounds before chose some rule, another one, and that one's opposite.
+    """
+    candidates = setting.learner.compete(setting.schema)
+    opposites = opposites_of(setting, candidates)
+    worst = 0.0
+    for first, (then, back) in islice(product(opposites, opposites.items()), 24):
+        losses = audit(
+            setting,
+            (EPSILON,),
+            lambda booster, given=first + then + back: part_after(
+                booster, given, candidates.n_choices
+            ),
+        )
+        for mechanism in MECHANISMS:
+            stages = setting.plan(mechanism, EPSILON).stages
+            charged = sum(stage.rate * stage.ranges[-1] * stage.choice.times for stage in stages)
+            worst = max(worst, losses[mechanism, EPSILON] / float(charged))
+    return worst
+
+
+def heated(self, factor):
+    return replace(self, learning_rate=self.learning_rate * 100)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_round_after_a_rule_was_taken_back_costs_what_is_charged(name):
+    assert share_of_last_round(SETTINGS[name]) <= 1 + ROUNDING
+
+
+@pytest.mark.parametrize("name", ["1-rules", "three classes", "trees"])
+def test_a_learning_rate_that_rises_is_caught(monkeypatch, name):
+    monkeypatch.setattr(Measure, "cooled", heated)
+    assert share_of_last_round(SETTINGS[name]) > 1.01
+
+
+def test_whole_fits_are_within_epsilon_and_only_if_the_rate_falls(monkeypatch):
+    assert max(audit(WHOLE, (EPSILON,)).values()) <= EPSILON + ROUNDING
+    monkeypatch.setattr(Measure, "cooled", heated)
+    assert max(audit(WHOLE, (EPSILON,)).values()) > 1.01 * EPSILON
+
+
+def test_a_learning_rate_that_falls_by_the_rows_is_caught(monkeypatch):
+    setting = Setting(5, 2, 2, Fraction(3, 5), Fraction(4), cooling=Fraction(1, 50))
+    assert max(audit(setting, (EPSILON,)).values()) <= EPSILON + ROUNDING
+    honest = Booster.accept
+
+    def accept(self, index):
+        honest(self, index)
+        correct = self._engine.level_counts()[:, -1].sum()  # by the first rule
+        if len(self.rules) == 1 and 2 * correct > self._engine.n_rows:
+            self._measure = self._measure.cooled(self._plan.cooling)
+
+    monkeypatch.setattr(Booster, "accept", accept)
+    assert max(audit(setting, (EPSILON,)).values()) > 1.01 * EPSILON

@@ -112,6 +112,6 @@ if __name__ == "__main__":
     print("\n## The learning rate\n")
     print("Fixed at 0.4, and multiplied by a factor whenever a rule takes back the one before it.")
     print("Rounds are automatic; means and deviations over folds and seeds (without privacy folds")
-    print("only). The factor 7/10 was")
-    print("chosen by such figures, on these tables and others like the last two.\n")
+    print("only). The factor 7/10 was chosen by such figures, on these tables and others like the")
+    print("last two.\n")
     learning_rates()

@@ -28,9 +28,9 @@ seeds 0 and 1 on every fold; the deviation is over folds and seeds. Pure differe
 
 The automatic density (0.3), learning rate (2 / √rounds, at most 0.7) and noise limit (0.04) of pair
 rules were chosen by looking at the test accuracy on these three tables, so their figures here are
-slightly optimistic. Those of 1-rules, and the
-factor by which learning rates fall, were chosen as docs/results/auto-rule.md says.
-Cod-RNA's number of bins was chosen among three with its cross-validated accuracy in view.
+slightly optimistic. Those of 1-rules, and the factor by which learning rates fall, were chosen as
+docs/results/auto-rule.md says. Cod-RNA's number of bins was chosen among three with its
+cross-validated accuracy in view.
 """
 
 

@@ -14,7 +14,7 @@ PAPER_FLAGS := $(if $(FAST),--fast --folder build/paper-fast)
 BUILD_TOOLS := "meson-python>=0.17" "meson>=1.5" ninja "cython>=3.1" "numpy>=2.0"
 
 SHELL := /bin/bash -o pipefail
-.PHONY: help demo test test-newest test-oldest test-paper paper lint format bench accuracy learner-accuracy learner-speed auto-rule audit-full docs clean
+.PHONY: help demo test test-newest test-oldest test-paper paper lint format bench accuracy learner-speed auto-rule short-lists audit-full docs clean
 .DEFAULT_GOAL := help
 
 help:  ## list the tasks
@@ -50,8 +50,8 @@ test-oldest: $(OLDEST)/ready  ## the estimator's tests with scikit-learn 1.6
 	$(RUN_OLDEST) pip install --quiet --no-deps --force-reinstall .
 	$(RUN_OLDEST) pytest -n 2 tests/test_classifier.py tests/test_classifier_input.py
 
-test-paper: $(PAPER)/ready  ## the experiments' tests, and the paper in small
-	$(RUN_PAPER) python -m pytest -n 2 --doctest-modules experiments
+test-paper: $(PAPER)/ready  ## the experiments' and the accuracy benchmark's tests, and the paper in small
+	$(RUN_PAPER) python -m pytest -n 2 --doctest-modules -o consider_namespace_packages=true experiments benchmarks/accuracy
 	$(MAKE) paper FAST=1
 
 paper: $(PAPER)/ready  ## reproduce the paper (FAST=1: in small; PART="votes curves": some pages)
@@ -71,17 +71,17 @@ bench: $(VENV)/ready  ## speed and memory beside peers, in one run
 	$(RUN) pip install --quiet interpret-core
 	$(RUN) python benchmarks/speed.py | tee docs/results/speed.md
 
-accuracy: $(VENV)/ready  ## accuracy on Adult: the paper's calibration and the defaults
-	$(RUN) python benchmarks/accuracy.py | tee docs/results/accuracy.md
-
-learner-accuracy: $(VENV)/ready  ## accuracy of pair rules and trees on three tables
-	$(RUN) python benchmarks/learner_accuracy.py | tee docs/results/learner-accuracy.md
+accuracy: $(PAPER)/ready  ## accuracy beside peers, on real and generated tables; goes on where it stopped
+	$(RUN_PAPER) python -m benchmarks.accuracy
 
 learner-speed: $(VENV)/ready  ## speed of pair rules and trees beside 1-rules
 	$(RUN) python benchmarks/learner_speed.py | tee docs/results/learner-speed.md
 
-auto-rule: $(VENV)/ready  ## why automatic rounds and learning rates are what they are
-	$(RUN) python benchmarks/auto_rule.py | tee docs/results/auto-rule.md
+auto-rule: $(VENV)/ready  ## why the automatic settings are what they are
+	$(RUN) python -m benchmarks.auto_rule
+
+short-lists: $(PAPER)/ready  ## what a model with few rules costs
+	$(RUN_PAPER) python -m benchmarks.short_lists
 
 audit-full: $(VENV)/ready  ## the exhaustive audits that are too large for CI
 	$(RUN) python tests/privacy/audit_full.py | tee docs/results/audit.md

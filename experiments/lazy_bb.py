@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.first_rule import plan_of
 from experiments.fit import Fit
 from experiments.store import Result
 from smoothboost import OneRule, PairRule, TopDown
 from smoothboost.boost import Booster, boost
 from smoothboost.count_table import make_engine
-from smoothboost.plan import Budget, Plan, make_plan
+from smoothboost.plan import Budget, Plan
 from smoothboost.privacy.randomness import SeededBits
 from smoothboost.rules import Rule
 from smoothboost.table import Table
@@ -32,17 +33,18 @@ def prepare(fit: Fit) -> tuple[Booster, Plan]:
     train = fit.rows.train
     options = {name: fit.options[name] for name in ("literals", "splits") if name in fit.options}
     candidates = LEARNERS[fit.method](**options).compete(train.schema)
-    plan = make_plan(
+    plan = plan_of(
+        fit.method,
         Budget(_exact(fit.epsilon), fit.delta),
         train.n_rows,
         candidates,
-        (Fraction(1),) * len(train.schema.target),
         fit.options.get("n_rounds", "auto"),
         _exact(fit.options.get("density", "auto")),
         _exact(fit.options.get("learning_rate", "auto")),
         fit.options.get("calibration", "tight"),
     )
-    return Booster(make_engine(train, candidates, plan.n_rounds), candidates, plan), plan
+    engine = make_engine(train, candidates, plan.n_rounds)
+    return Booster([engine], [candidates], plan), plan
 
 
 def right_votes(rules: tuple[Rule, ...], table: Table) -> NDArray[np.int64]:

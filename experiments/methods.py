@@ -29,7 +29,17 @@ METHODS: dict[str, Callable[[Fit], Result]] = {
     "gradient_boosting": peers.gradient_boosting,
 }
 ROOT = Path(__file__).resolve().parents[1]
-TALK = {"cli", "display", "draft", "files", "model", "theory", "vote_tables", "wording"}
+TALK = {
+    "cli",
+    "cli_options",
+    "display",
+    "draft",
+    "files",
+    "model",
+    "theory",
+    "vote_tables",
+    "wording",
+}
 """Modules of smoothboost that only show or store things."""
 
 
@@ -66,7 +76,7 @@ def _edition(module: str) -> str:
     package, experiments = ROOT / "src" / "smoothboost", ROOT / "experiments"
     files = [path for path in package.rglob("*.py") if path.stem not in TALK]
     files += [*package.rglob("*.pyx"), *package.rglob("*.schema.json")]
-    files += [experiments / "fit.py", experiments / "tables.py"]
+    files += [experiments / name for name in ("first_rule.py", "fit.py", "tables.py")]
     files.append(ROOT / f"{module.replace('.', '/')}.py")
     if module == peers.__name__:
         files += (experiments / "baselines").rglob("*.py")

@@ -19,8 +19,7 @@ from experiments.tables import N_FOLDS, TITLES
 from smoothboost.privacy.accountant import advanced_composition
 
 SPLITS = 3
-"""Splits of a tree. The paper does not say how many its trees have; its calibration, by
-docs/results/learner-accuracy.md, does better with one."""
+"""Splits of a tree. The paper does not say how many its trees have."""
 FAST_GRIDS: dict[str, dict[str, tuple[float, ...]]] = {
     "one_rule": {"n_rounds": (5, 9, 39), "learning_rate": (0.3, 0.5), "density": (0.35, 0.5)},
     "top_down": {"n_rounds": (5, 19), "learning_rate": (0.4,), "density": (0.3,)},

@@ -13,6 +13,7 @@ from test_classifier import FRAME, LABELS, SCHEMA, fitted
 from smoothboost import (
     OneRule,
     PairRule,
+    Schema,
     SmoothBoostClassifier,
     TopDown,
 )
@@ -55,6 +56,26 @@ class TestBadInput:
             ({"class_weight": {"maybe": 2}}, "declared classes .no, yes., got 'maybe'"),
             ({"class_weight": {"yes": 0}}, r"Expected class_weight\['yes'\] > 0"),
             ({"class_weight": [1, 2]}, "Expected class_weight to be a mapping"),
+            ({"calibrate": 1}, r"Expected calibrate in \[0, 1\) .or \"auto\"., got 1"),
+            ({"calibrate": -0.1}, r"Expected calibrate in \[0, 1\).*got -0.1"),
+            ({"calibrate": np.nan}, "Expected calibrate"),
+            ({"calibrate": "often"}, "Expected calibrate"),
+            ({"threshold": "fair"}, "'accuracy', 'balanced' or a mapping .*got 'fair'"),
+            ({"threshold": 0.5}, "Expected threshold to be .*got 0.5"),
+            ({"threshold": None}, "Expected threshold to be .*got None"),
+            ({"threshold": ["yes"]}, "Expected threshold to be"),
+            (
+                {"threshold": {"maybe": 2}},
+                "threshold to name declared classes .no, yes., got 'maybe'",
+            ),
+            ({"threshold": {"yes": 0}}, r"Expected threshold\['yes'\] > 0, got 0"),
+            ({"threshold": {"yes": -1}}, r"Expected threshold\['yes'\] > 0, got -1"),
+            ({"threshold": {"yes": np.inf}}, r"Expected threshold\['yes'\] > 0"),
+            ({"threshold": {"yes": "2"}}, r"Expected threshold\['yes'\] > 0"),
+            (
+                {"learner": OneRule("sets"), "mechanism": "permute_and_flip"},
+                "Expected mechanism='exponential' or 'auto' with rules on sets",
+            ),
             ({"rows_per_person": 0}, "Expected rows_per_person"),
             ({"forbidden_columns": ["height"]}, "declared columns, got 'height'"),
             ({"forbidden_columns": "age"}, "Expected forbidden_columns to be a list"),
@@ -91,7 +112,7 @@ class TestBadInput:
         [
             "epsilon", "delta", "rows_per_person", "n_rounds", "density", "learning_rate",
             "random_state", "learner", "class_weight", "monotone_columns", "forbidden_columns",
-            "calibration", "mechanism", "schema", "n_jobs",
+            "calibration", "mechanism", "schema", "n_jobs", "calibrate", "threshold",
         ],
     )  # fmt: skip
     @pytest.mark.parametrize("rows", [FRAME, FRAME["colour"], FRAME.to_numpy()], ids=type)
@@ -126,9 +147,12 @@ class TestBadInput:
                 "Expected no monotone_columns with top_down trees.*use pair_rule or one_rule",
             ),
             ({"learner": "pair_rule", "forbidden_columns": ["height"]}, "got 'height'"),
+            ({"calibrate": 1.5}, r"Expected calibrate in \[0, 1\)"),
+            ({"threshold": {"maybe": 2}}, "threshold to name declared classes"),
+            ({"threshold": {"yes": -2}}, "Expected threshold"),
         ],
     )
-    def test_learners_are_refused_before_a_row_is_read(self, options, message):
+    def test_declarations_are_refused_before_a_row_is_read(self, options, message):
         class Rows:
             def __getattribute__(self, name):
                 raise AssertionError("the rows were looked at")
@@ -138,6 +162,21 @@ class TestBadInput:
             classifier.fit(Rows(), Rows())
         with pytest.raises(ValueError, match=message):
             classifier.plan(4000)
+
+    @pytest.mark.parametrize(
+        ("rates", "message"),
+        [
+            ({"no": 0.5, "yes": 0.4}, "sum to 1"),
+            ({"no": 1.5, "yes": -0.5}, "the base rate of 'no' to be .* above 0 and below 1"),
+            ({"no": 1.0, "yes": 0.0}, "the base rate of 'no' to be .* above 0 and below 1"),
+            ({"no": 0.5, "maybe": 0.5}, "maybe"),
+            ({"yes": 1.0}, "base_rates"),
+        ],
+        ids=str,
+    )
+    def test_base_rates_that_are_no_shares_are_refused(self, rates, message):
+        with pytest.raises(ValueError, match=message):
+            Schema(dict(SCHEMA.columns), SCHEMA.target, base_rates=rates)
 
     @pytest.mark.parametrize("rows", [FRAME, FRAME["colour"], FRAME.to_numpy()], ids=type)
     @pytest.mark.parametrize(

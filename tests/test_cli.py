@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import sys
 from pathlib import Path
 
@@ -84,7 +85,7 @@ def test_fit_says_nothing_of_the_rows_but_their_number_and_the_model(folder):
 def test_fit_obeys_every_option(folder):
     options = "--delta 1e-6 --rounds 7 --density 0.5 --learning-rate 0.3 --rows-per-person 2 "
     options += "--forbid member --monotone age=+1 --learner one_rule --literals threshold "
-    options += "--calibration paper --mechanism exponential --seed 3"
+    options += "--calibration paper --mechanism exponential --calibrate 0.1 --seed 3"
     result = run(*FIT, *options.split(), "-o", "model.json")
     model = Model.read("model.json")
     guarantee = model.guarantee
@@ -92,11 +93,60 @@ def test_fit_obeys_every_option(folder):
     assert (guarantee.mechanism, guarantee.calibration) == ("exponential", "paper")
     assert len(model.rules) == 7
     assert "0.5 (no row weighs more than" in result.stdout
+    assert model.link.calibrated
     assert "member" not in model.columns_used
     ages = model.vote_table("age")
     assert (np.diff(ages[:, 1] - ages[:, 0]) >= 0).all()
     assert "NOT private" in result.stdout
     assert "Warning: random_state" in result.stderr
+
+
+def test_calibrate_is_the_share_of_a_look_at_links(folder):
+    shown = run(*FIT, "--calibrate", "0.3", "-o", "model.json").stdout
+    (line,) = (line.split() for line in shown.splitlines() if line.startswith("look at links"))
+    assert line[-1] == "30%"
+    assert Model.read("model.json").link.calibrated
+    without = run(*FIT, "--calibrate", "0", "--force", "-o", "model.json").stdout
+    assert "look at links" not in without
+    assert "fixed by the number of rules" in without
+    assert not Model.read("model.json").link.calibrated
+
+
+def test_threshold_says_what_predictions_maximise(folder):
+    run(*FIT, "--threshold", "accuracy", "-o", "model.json")
+    assert Model.read("model.json").link.weights == (1, 1)
+    costs = ("--threshold", "high=8", "--threshold", "low=0.5")
+    run(*FIT, *costs, "--force", "-o", "model.json")
+    assert Model.read("model.json").link.weights == (0.5, 8)
+    balanced = ("--threshold", "balanced", "--epsilon", "50")
+    shown = run(*FIT, *balanced, "--force", "-o", "model.json").stdout
+    assert "look at classes" in shown
+    low, high = Model.read("model.json").link.weights
+    assert low / high == pytest.approx(1, abs=0.3)  # half of the rows are high
+
+
+def test_plan_knows_calibrate_and_threshold(folder):
+    plan = ("plan", "schema.json", "--rows", 600, "--epsilon", 5)
+    shown = run(*plan, "--calibrate", "0.3", "--threshold", "balanced").stdout
+    schema = Schema.read("schema.json")
+    classifier = SmoothBoostClassifier(
+        schema=schema, epsilon=5, calibrate=0.3, threshold="balanced"
+    )
+    for line in display.render(display.plan_table(classifier.plan(600)), 80).splitlines():
+        assert line.rstrip() in shown
+    assert "look at classes" not in run(*plan, "--threshold", "high=2").stdout
+
+
+def test_sets_are_tests_unless_other_literals_are_asked_for(folder):
+    plan = ("plan", "schema.json", "--rows", 600, "--epsilon", 5)
+    competing = [
+        next(line for line in run(*plan, *options).stdout.splitlines() if "compete" in line)
+        for options in ((), ("--literals", "sets"), ("--literals", "threshold"))
+    ]
+    assert competing[0] == competing[1] != competing[2]
+    one_rule = run(*plan, "--learner", "one_rule").stdout
+    assert competing[2] in one_rule
+    assert run(*plan, "--learner", "one_rule", "--literals", "sets").stdout == run(*plan).stdout
 
 
 def test_one_hot_literals_test_single_bins(folder):
@@ -201,6 +251,20 @@ def test_a_failed_fit_leaves_no_file_behind(folder, monkeypatch):
         (["--density", "2"], "Expected density"),
         (["--learner", "forest"], "Expected learner to be one of 'auto', 'one_rule'"),
         (["--literals", "pairs"], "Expected literals"),
+        ([*PAIRS, "--literals", "sets"], "Expected literals to be one of 'threshold', 'one_hot'"),
+        (["--literals", "sets", "--mechanism", "permute_and_flip"], "rules on sets of categories"),
+        (["--calibrate", "1"], "Expected calibrate in [0, 1)"),
+        (["--calibrate", "-0.1"], "Expected calibrate in [0, 1)"),
+        (["--threshold", "fair"], "to be accuracy, balanced or CLASS=COST, got 'fair'"),
+        (["--threshold", "high=much"], "to be accuracy, balanced or CLASS=COST, got 'high=much'"),
+        (["--threshold", "=2"], "to be accuracy, balanced or CLASS=COST, got '=2'"),
+        (["--threshold", "rich=2"], "declared classes (low, high), got 'rich'"),
+        (["--threshold", "high=0"], "Expected threshold['high'] > 0"),
+        (["--threshold", "high=inf"], "Expected threshold['high'] > 0"),
+        (["--threshold", "high=2", "--threshold", "high=3"], "of 'high' once, got it twice"),
+        (["--threshold", "balanced", "--threshold", "high=3"], "CLASS=COST, got 'balanced'"),
+        (["--class-weight", "high"], "Expected class-weight to be CLASS=WEIGHT, got 'high'"),
+        (["--class-weight", "rich=2"], "declared classes (low, high), got 'rich'"),
         (["--splits", "2"], "Expected no --splits with learner auto"),
         ([*PAIRS, "--splits", "2"], "Expected no --splits with learner pair_rule"),
         ([*PAIRS, "--criterion", "gini"], "Expected no --criterion with learner pair_rule"),
@@ -352,11 +416,11 @@ def test_explain_shows_guarantee_votes_and_shapes(fitted):
 
 def test_a_model_from_the_future_or_cut_short_is_refused(fitted):
     text = Path("model.json").read_text()
-    Path("future.json").write_text(text.replace('"version": 1', '"version": 2', 1))
+    Path("future.json").write_text(text.replace('"version": 2', '"version": 3', 1))
     Path("cut.json").write_text(text[: len(text) // 2])
     for command in (["explain"], ["predict"]):
         rest = ["rows.csv", "-o", "a.csv"] if command == ["predict"] else []
-        assert "got 2; a newer smoothboost" in failure(*command, "future.json", *rest)
+        assert "got 3; a newer smoothboost" in failure(*command, "future.json", *rest)
         assert "cut.json is not a model" in failure(*command, "cut.json", *rest)
         assert "schema.json is not a model" in failure(*command, "schema.json", *rest)
     assert not Path("a.csv").exists()
@@ -374,14 +438,62 @@ def test_plan_says_what_fit_will_spend(folder):
 
 
 def test_plan_compares_epsilons(folder):
-    shown = run("plan", "schema.json", "--rows", 600, "--epsilon", 0.7).stdout
+    shown = run("plan", "schema.json", "--rows", 100, "--epsilon", 0.7).stdout
     schema = Schema.read("schema.json")
     rows = [line.split() for line in shown.split("noise of a choice")[-1].splitlines()[1:]]
     assert [float(row[0]) for row in rows] == sorted([*cli.EPSILONS, 0.7])
     for epsilon, rounds, noise, *_ in rows:
-        plan = SmoothBoostClassifier(schema=schema, epsilon=float(epsilon)).plan(600)
+        plan = SmoothBoostClassifier(schema=schema, epsilon=float(epsilon)).plan(100)
         assert (int(rounds), noise) == (plan.n_rounds, f"{plan.noise:.3f}")
     assert "noise will dominate" in shown
+
+
+def spending(shown: str) -> dict[str, list[str]]:
+    """What a plan says is spent on each kind of choice."""
+    lines = shown.split("spent on")[1].splitlines()[1:]
+    kinds = ("rules", "looks at errors", "look at errors", "look at links")
+    return {
+        kind: line.removeprefix(kind).split()
+        for line in lines
+        for kind in kinds
+        if line.startswith(kind)
+    }
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_plan_divides_the_budget_among_rules_and_looks(folder, delta):
+    plan = ("plan", "schema.json", "--rows", 60_000, "--epsilon", 2, "--delta", delta)
+    shown = run(*plan).stdout
+    spent = spending(shown)
+    assert list(spent) == ["rules", "looks at errors", "look at links"]
+    assert [int(line[-1].rstrip("%")) for line in spent.values()] == [90, 5, 5]
+    added = sum(float(line[-2]) for line in spent.values())
+    assert "proved in total           epsilon 2 for one row" in shown
+    if delta == "0":
+        assert added == pytest.approx(2, abs=0.02)
+        assert "Shares are of squares" not in shown
+    else:
+        assert added > 3
+        assert "Shares are of squares" in shown
+    assert f"rounds                    {spent['rules'][0]}" in shown
+
+
+def test_plan_says_what_the_density_starts_with_and_follows(folder):
+    plan = ("plan", "schema.json", "--rows", 60_000, "--epsilon", 2)
+    first = " ".join(run(*plan).stdout.split())
+    assert "0.8 at first, then 2 times the share of errors, from 0.0" in first
+    assert "errors are counted after 1, 2, 3, 4, 6, 10, " in first
+    document = json.loads(Path("schema.json").read_text()) | {"version": 2}
+    document["target"] = ["low", "middle", "high"]
+    document["base_rates"] = {"low": 0.5, "middle": 0.4, "high": 0.1}
+    Path("schema.json").write_text(json.dumps(document))
+    several = " ".join(run(*plan, "--rounds", 30).stdout.split())
+    assert "rounds 30: 10 for each of 3 classes, in turn" in several
+    assert "density 0.2 to 0.8 at first" in several
+    assert "rules of each class" in several
+    fixed = " ".join(run(*plan, "--density", 0.4).stdout.split())
+    assert "density 0.4 (no row weighs more than 1/24,000)" in fixed
+    assert "errors are counted" not in fixed
 
 
 @pytest.mark.parametrize("rows", ["0", "-5"])

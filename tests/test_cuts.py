@@ -38,6 +38,18 @@ def bounds(draw):
         (Numeric(low=10, high=110, bins=2, scale="sqrt"), (35,)),
         (Numeric(low=0, high=1, bins=1), ()),
         (Numeric(edges=[20, 35, 40, 60]), (20, 35, 40, 60)),
+        (Numeric(low=1, high=5, integer=True), (1, 2, 3, 4)),
+        (Numeric(low=0, high=3, bins=4, integer=True), (0, 1, 2)),
+        (Numeric(low=0, high=4, bins=4, integer=True), (1, 2, 3)),
+        (Numeric(low=-2, high=2, scale="log", integer=True), (-2, -1, 0, 1)),
+        (Numeric(low=0, high=10, bins=4, integer=True), (2, 5, 8)),  # 2.5 and 7.5 to even
+        # 0.59, 1.5, 3, 5.3, 9, 15, 24, 39 and 63
+        (
+            Numeric(low=0, high=100, bins=10, scale="log", integer=True),
+            (1, 2, 3, 5, 9, 15, 24, 39, 63),
+        ),
+        # 0.33, 0.78, 1.37, 2.16, 3.2, ...: two of them are 1
+        (Numeric(low=0, high=9, bins=8, scale="log", integer=True), (0, 1, 2, 3, 5, 6)),
     ],
 )
 def test_cuts_stand_where_the_scale_says_rounded_to_two_digits_of_a_bin(column, cuts):
@@ -92,6 +104,34 @@ def test_each_cut_is_readable_and_near_its_exact_place(low, width, bins, scale):
             assert abs(cut - place) <= 0.0501 * bin_width
             unit = Fraction(10) ** (floor(log10(bin_width * (1 - mpmath.mpf(10) ** -12))) - 1)
             assert (Fraction(repr(cut)) / unit).denominator == 1
+
+
+@settings(deadline=None)
+@example(2**60, 256, 64, "linear")  # neighbouring floats: half of the edges are the upper one
+@example(-(2**53), 2**54, 256, "log")
+@given(
+    st.integers(-1000, 1000) | st.integers(-(2**70), 2**70),
+    st.integers(1, 300) | st.integers(1, 10**6),
+    st.integers(1, 256),
+    st.sampled_from([None, "linear", "log", "sqrt"]),
+)
+def test_whole_numbers_are_cut_at_whole_numbers_with_none_left_in_no_bin(low, width, bins, scale):
+    try:
+        column = Numeric(low=low, high=low + width, bins=bins, scale=scale, integer=True)
+    except ValueError as error:
+        assert "Expected low" in str(error)  # noqa: PT017
+        assert max(-low, low + width) > 2**53
+        return
+    cuts = column.cuts
+    assert all(cut.is_integer() for cut in cuts)
+    assert all(a < b for a, b in pairwise(cuts))
+    assert not cuts or (column.low <= cuts[0] and cuts[-1] < column.high)
+    assert len(cuts) == column.n_ordered - 1 < column.bins <= bins
+    if column.high - column.low < bins:
+        assert column.bins == column.n_ordered == column.high - column.low + 1
+    elif abs(low) < 2**50:
+        even = Numeric(low=low, high=low + width, bins=bins, scale=scale).cuts
+        assert cuts == tuple(dict.fromkeys(float(round(cut)) for cut in even))
 
 
 @pytest.mark.parametrize("scale", ["linear", "log", "sqrt"])

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import smoothboost
-from smoothboost import SeededNoiseWarning, datasets
+from smoothboost import SeededNoiseWarning, SmoothBoostClassifier, datasets, display
 from smoothboost.cli import app
 
 ROOT = Path(__file__).parents[1]
@@ -102,6 +102,17 @@ def test_there_are_docstring_examples():
     finder = doctest.DocTestFinder(exclude_empty=True)
     found = [test for name in MODULES for test in finder.find(importlib.import_module(name))]
     assert sum(len(test.examples) for test in found) > 0
+
+
+def test_the_tutorials_plan_is_what_is_printed():
+    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```text\n(rows .*?)^```$", text, re.MULTILINE | re.DOTALL)
+    people = datasets.load_demo(n_rows=10, n_test=10)
+    plan = SmoothBoostClassifier(schema=people.schema, epsilon=0.5).plan(n_rows=30_000)
+    printed = [line.rstrip() for line in display.render(display.plan_table(plan)).splitlines()]
+    shown = [line for line in block.splitlines() if line != "..."]
+    assert len(shown) > 5
+    assert [line for line in shown if line not in printed] == []
 
 
 def test_the_picture_of_a_model_is_what_its_command_prints():

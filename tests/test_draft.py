@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from smoothboost import Boolean, Categorical, Numeric
 from smoothboost.draft import draft_schema
@@ -27,7 +28,7 @@ def test_a_draft_says_that_it_is_one():
 
 
 def test_numbers_with_some_junk_are_numbers():
-    assert SCHEMA.columns["age"] == Numeric(low=0, high=89, missing=True)
+    assert SCHEMA.columns["age"] == Numeric(low=0, high=89, missing=True, integer=True)
     assert SCHEMA.columns["lab"].kind == "numeric"
     assert SCHEMA.columns["lab"].missing
 
@@ -49,6 +50,30 @@ def test_many_categories_are_cut_to_the_frequent_ones():
 def test_a_column_of_one_number_or_of_none_can_be_drafted():
     odd = pd.DataFrame({"one": [5.0, 5.0], "none": [None, None], "inf": [np.inf, np.inf]})
     columns = draft_schema(odd, [0, 1]).columns
-    assert (columns["one"].low, columns["one"].high) == (4.5, 5.5)
+    assert columns["one"] == Numeric(low=5, high=6, integer=True)
     assert columns["none"].kind == "categorical"
     assert columns["inf"].kind == "numeric"
+
+
+@pytest.mark.parametrize(
+    ("cells", "column"),
+    [
+        ([1.0, 5.0], Numeric(low=1, high=5, integer=True)),
+        ([1.0, 5.0, 2.5], Numeric(low=1, high=5)),
+        ([5.5, 5.5], Numeric(low=5, high=6)),
+        ([-7, 1234], Numeric(low=-100, high=1300, integer=True)),
+        ([0, 99_999], Numeric(low=0, high=100_000, scale="log", integer=True)),
+        ([0.5, 99_999], Numeric(low=0, high=100_000, scale="log")),
+        (["3", " 4 ", None], Numeric(low=3, high=4, integer=True, missing=True)),
+        ([1, np.inf], Numeric(low=1, high=2, integer=True)),
+        ([np.inf, np.inf], Numeric(low=-0.5, high=0.5)),
+    ],
+)
+def test_whole_numbers_are_drafted_as_such_with_whole_bounds(cells, column):
+    frame = pd.DataFrame({"n": pd.Series(cells, dtype=object)})
+    assert draft_schema(frame, [0, 1, 0][: len(cells)]).columns["n"] == column
+
+
+def test_numbers_beyond_the_exact_floats_are_not_called_whole():
+    column = draft_schema(np.array([[2.0**53], [2.0**60]]), [0, 1]).columns["x0"]
+    assert not column.integer

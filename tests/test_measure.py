@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from smoothboost.learners.one_rule import OneRule
+from smoothboost import Boolean, OneRule, PairRule, Schema, TopDown
+from smoothboost.learners.impurity import CRITERIA
 from smoothboost.measure import Measure
-from smoothboost.schema import Boolean, Schema
 
 ONES = (Fraction(1), Fraction(1))
 
@@ -48,6 +48,10 @@ def twin_weights(measure, counts, exponentials):
     return {group: min(1, c * weight) for group, weight in raw.items()}
 
 
+def levels_of(measure):
+    return [measure.levels[level] for level in range(measure.n_rounds + 1)]
+
+
 # Strategies ---------------------------------------------------------------------------------
 
 shares = st.fractions(Fraction(1, 100), 1, max_denominator=100)
@@ -58,14 +62,12 @@ factors = st.fractions(Fraction(1, 20), 20, max_denominator=20)
 @st.composite
 def histograms(draw, min_rows=1, max_count=40):
     """A measure, and how many rows stand at each (class, level)."""
-    n_classes, n_votes = draw(st.integers(2, 3)), draw(st.integers(0, 8))
+    n_votes = draw(st.integers(0, 8))
     count = st.just(0) | st.integers(0, 3) | st.integers(0, max_count)
     row = st.lists(count, min_size=n_votes + 1, max_size=n_votes + 1)
-    counts = np.array(draw(st.lists(row, min_size=n_classes, max_size=n_classes)), dtype=np.int64)
+    counts = np.array(draw(st.tuples(row, row)), dtype=np.int64)
     assume(counts.sum() >= min_rows)
-    weights = draw(
-        st.just((Fraction(1),) * n_classes) | st.tuples(*[factors for _ in range(n_classes)])
-    )
+    weights = draw(st.just(ONES) | st.tuples(factors, factors))
     n_rounds = n_votes + draw(st.integers(0, 3))
     return Measure(int(counts.sum()), draw(shares), draw(rates), n_rounds, weights), counts
 
@@ -89,7 +91,7 @@ def neighbours(draw):
 @given(histograms())
 def test_weights_are_the_exact_projection_floored(case):
     measure, counts = case
-    exact = twin_weights(measure, counts, [Fraction(level) for level in measure.levels])
+    exact = twin_weights(measure, counts, list(map(Fraction, levels_of(measure))))
     expected = np.zeros(counts.shape, dtype=np.int64)
     for group, weight in exact.items():
         expected[group] = floor(weight * 2**measure.unit_bits)
@@ -100,14 +102,13 @@ def test_weights_are_the_exact_projection_floored(case):
 @given(histograms(min_rows=16))
 def test_weights_agree_with_real_exponentials_of_the_margin(case):
     measure, counts = case
-    n_classes, n_votes = counts.shape[0], counts.shape[1] - 1
+    n_votes = counts.shape[1] - 1
     with mpmath.workdps(50):
         real = [
             mpmath.exp(
                 -mpmath.mpf(measure.learning_rate.numerator)
                 / measure.learning_rate.denominator
-                * (n_classes * level - n_votes)
-                / (n_classes - 1)
+                * (2 * level - n_votes)
             )
             for level in range(n_votes + 1)
         ]
@@ -250,9 +251,9 @@ def test_the_heaviest_row_there_can_be_comes_close_to_zeta(n_rows, density, rate
 
 
 @settings(deadline=None)
-@given(st.integers(1, 10**9), shares, rates, st.integers(2, 5))
-def test_the_first_round_is_as_smooth_as_equal_weights(n_rows, density, rate, n_classes):
-    measure = Measure(n_rows, density, rate, 4, (Fraction(1),) * n_classes)
+@given(st.integers(1, 10**9), shares, rates)
+def test_the_first_round_is_as_smooth_as_equal_weights(n_rows, density, rate):
+    measure = Measure(n_rows, density, rate, 4, ONES)
     excess = measure.zeta(0) - Fraction(1, n_rows)
     assert 0 <= excess < Fraction(1, 2**90)
 
@@ -322,11 +323,119 @@ def test_the_mass_is_the_density_rounded_up(n_rows, density):
 
 
 @settings(deadline=None)
-@given(rates, st.integers(2, 5), st.integers(1, 200))
-def test_raw_weights_have_64_significant_bits_at_every_level(rate, n_classes, n_rounds):
-    levels = Measure(10, Fraction(1, 2), rate, n_rounds, (Fraction(1),) * n_classes).levels
-    assert len(levels) == n_rounds + 1
-    reached = [w for at, w in enumerate(levels) if rate * n_classes / (n_classes - 1) * at <= 700]
+@given(rates, st.integers(1, 200))
+def test_raw_weights_have_64_significant_bits_at_every_level(rate, n_rounds):
+    levels = levels_of(Measure(10, Fraction(1, 2), rate, n_rounds, ONES))
+    reached = [w for at, w in enumerate(levels) if 2 * rate * at <= 700]
     assert min(reached) >= 2**63
     assert all(a > b for a, b in pairwise(reached))
     assert min(levels) >= 1
+
+
+@settings(deadline=None, max_examples=40)
+@given(rates, st.integers(1, 300))
+@example(Fraction(1, 50), 10_000)
+@example(Fraction(251, 1000), 2000)
+def test_raw_weights_are_exponentials_rounded_down_in_the_last_place_at_most(rate, n_rounds):
+    """Products of powers are as good as an exponential for each level."""
+    levels = Measure(10, Fraction(1, 2), rate, n_rounds, ONES).levels
+    with mpmath.workdps(400):
+        for at in {0, 1, n_rounds // 2, n_rounds - 1, n_rounds}:
+            exact = levels[0] * mpmath.exp(-2 * at * mpmath.mpf(rate.numerator) / rate.denominator)
+            assert levels[at] == max(int(exact), 1)
+
+
+# A density and a rate that follow -------------------------------------------------------------
+
+parts = st.fractions(Fraction(1, 1000), 1, max_denominator=1000)
+LANGUAGE = Schema({"x": Boolean(), "y": Boolean()}, target=[0, 1])
+CHOICES = [
+    choice
+    for learner in (OneRule(), OneRule("sets"), PairRule(), *(TopDown(2, c) for c in CRITERIA))
+    for choice in learner.compete(LANGUAGE).choices
+]
+
+
+@st.composite
+def followed(draw):
+    """A planned measure, and one whose density and rate are some part of its own."""
+    measure = Measure(
+        draw(st.integers(1, 60) | st.integers(1, 10**6)),
+        draw(shares | st.just(Fraction(4, 5))),
+        draw(rates | st.just(Fraction(300))),
+        draw(st.integers(1, 40)),
+        draw(st.just(ONES) | st.tuples(factors, factors)),
+    )
+    density, rate = measure.density * draw(parts), measure.learning_rate * draw(parts)
+    return measure, measure.following(density, rate)
+
+
+@settings(deadline=None)
+@given(followed())
+def test_no_row_weighs_more_than_the_plan_supposed(case):
+    """Bounds are rounded up by less than 2**-34 units."""
+    measure, other = case
+    for n_votes in range(measure.n_rounds + 1):
+        assert other.peak(n_votes) - measure.peak(n_votes) < Fraction(1, 2**34)
+
+
+@settings(deadline=None)
+@given(followed())
+def test_with_the_same_density_no_share_grows_either(case):
+    measure, other = case
+    slower = measure.following(measure.density, other.learning_rate)
+    for n_votes in range(measure.n_rounds + 1):
+        assert slower.zeta(n_votes) <= measure.zeta(n_votes)
+
+
+@settings(deadline=None)
+@given(followed(), st.data())
+def test_no_range_of_any_learner_exceeds_the_planned_one(case, data):
+    measure, other = case
+    n_votes = data.draw(st.integers(0, measure.n_rounds))
+    for choice in CHOICES:
+        assert choice.score_range(other, n_votes) <= choice.score_range(measure, n_votes)
+
+
+def test_a_plan_with_a_smaller_density_would_not_do():
+    """Gains of splits and peaks before the cap do grow with the density."""
+    large = Measure(3000, Fraction(4, 5), Fraction(1, 4), 40, ONES)
+    small = large.following(Fraction(1, 50), Fraction(1, 4))
+    assert small.peak(1) < large.peak(1)
+    assert small.zeta(39) > large.zeta(39)
+    for choice in CHOICES:
+        assert choice.score_range(small, 1) < choice.score_range(large, 1)
+
+
+@settings(deadline=None)
+@given(followed(), st.data())
+def test_a_followed_measure_shares_its_own_mass(case, data):
+    """Nothing of the planned one is left but the rows, the rounds and the class weights."""
+    measure, other = case
+    assume(measure.n_rows < 1000)
+    anew = Measure(
+        measure.n_rows,
+        other.density,
+        other.learning_rate,
+        measure.n_rounds,
+        measure.class_weights,
+    )
+    assert other == anew
+    first = data.draw(st.integers(0, measure.n_rows))
+    counts = np.zeros((2, measure.n_rounds + 1), dtype=np.int64)
+    counts[0, 0], counts[1, -1] = first, measure.n_rows - first
+    assert np.array_equal(other.weights(counts), anew.weights(counts))
+
+
+def test_a_change_of_the_density_computes_no_exponential():
+    large = Measure(3000, Fraction(4, 5), Fraction(1, 4), 40, ONES)
+    assert large.following(Fraction(1, 50), Fraction(1, 4)).levels is large.levels
+
+
+@pytest.mark.parametrize(
+    ("density", "rate"),
+    [(Fraction(1, 2) + Fraction(1, 10**9), Fraction(1)), (Fraction(1, 2), Fraction(2)), (0, 1)],
+)
+def test_nothing_follows_upwards(density, rate):
+    with pytest.raises(AssertionError):
+        Measure(10, Fraction(1, 2), Fraction(1), 3, ONES).following(density, rate)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,9 @@ from trees import rules as any_rules
 from smoothboost import Boolean, Categorical, Model, Numeric, Schema
 from smoothboost import vote_tables as vote_tables_module
 from smoothboost.display import render, shape_functions, use_table, votes_table
+from smoothboost.link import Link
 from smoothboost.privacy.guarantee import Guarantee
-from smoothboost.rules import Literal, LiteralRule, Split, TreeRule
+from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule, count_votes
 
 SCHEMA = Schema(
     {
@@ -69,9 +70,29 @@ class TestPrediction:
         labels = np.array(THREE.target)[expected.argmax(axis=1)]
         assert released.predict(FRAME).tolist() == labels.tolist()
 
-    def test_decision_function_is_the_share_of_votes(self):
-        assert EXAMPLE.decision_function(FRAME) == pytest.approx([-1 / 5, -1 / 5, 1 / 5])
+    def test_decision_function_counts_the_votes_beyond_the_threshold(self):
+        assert EXAMPLE.decision_function(FRAME).tolist() == [-1, -1, 1]
+        later = replace(EXAMPLE, link=Link(1.0, 1.0, (1.0, 1.0)))
+        assert later.decision_function(FRAME).tolist() == [-2, -2, -0.5]  # the last one ties
+        assert later.predict(FRAME).tolist() == ["no"] * 3
         assert model(EXAMPLE.rules, THREE).decision_function(FRAME).shape == (3, 3)
+
+    def test_weights_move_the_threshold_and_leave_the_probabilities(self):
+        weighted = replace(EXAMPLE, link=Link(1.0, 0.0, (1.0, 3.0)))  # ln 3 > 1 vote
+        plain = replace(EXAMPLE, link=Link(1.0, 0.0, (1.0, 1.0)))
+        assert plain.predict(FRAME).tolist() == ["no", "no", "yes"]
+        assert weighted.predict(FRAME).tolist() == ["yes"] * 3
+        assert (weighted.predict_proba(FRAME) == plain.predict_proba(FRAME)).all()
+
+    def test_without_a_link_it_follows_from_the_number_of_rules(self):
+        assert EXAMPLE.link == Link.plain(5, (1.0, 1.0))
+        assert model(EXAMPLE.rules, THREE).link == Link.plain(5, (1.0, 1.0, 1.0))
+        assert replace(EXAMPLE, link=Link.plain(5, (1.0, 1.0))) == EXAMPLE
+        assert replace(EXAMPLE, link=Link.plain(4, (1.0, 1.0))) != EXAMPLE
+
+    def test_a_link_for_other_classes_is_refused(self):
+        with pytest.raises(ValueError, match="weights of 3 classes, got 2"):
+            Model(THREE, EXAMPLE.rules, GUARANTEE, EXAMPLE.link)
 
     @given(rules(2))
     def test_probabilities_agree_with_the_predictions(self, chosen):
@@ -135,68 +156,144 @@ class TestVotes:
         assert "-2" in text
 
 
-class TestJson:
-    @given(rules(3))
-    def test_round_trip_loses_nothing(self, chosen):
+# Sets of categories
+
+
+def colours(*codes, if_true=1):
+    return LiteralRule(Members(1, codes), if_true, 1 - if_true)
+
+
+class TestSets:
+    def test_predict_as_they_say(self):
+        warm = model([colours(0, 3)])
+        assert warm.count_votes(FRAME).tolist() == [[0, 1], [0, 1], [1, 0]]
+
+    def test_are_listed_by_their_members(self):
+        votes = model([colours(0, 2), colours(0, 2)]).votes()
+        assert votes.values.tolist() == [[2, "colour", "in {red, blue}", "yes"]]
+
+    def test_name_other_values_as_columns_do(self):
+        votes = model([colours(0, 3)]).votes()
+        assert votes.literal.tolist() == ["in {red, another value}"]
+
+    def test_and_their_opposites_are_one_line(self):
+        votes = model([colours(0, 2), colours(1, 3, if_true=0), colours(0, 2)]).votes()
+        assert votes.values.tolist() == [[3, "colour", "in {red, blue}", "yes"]]
+        undone = model([colours(0, 2), colours(1, 3)])
+        assert len(undone.votes()) == 0
+        assert "2 votes (0 after opposite votes cancel) on 0 of 3 columns" in str(undone)
+        assert votes_table(undone)
+
+    def test_of_one_value_or_all_but_one_join_its_literal(self):
+        is_red = LiteralRule(Literal.equals(1, 0), 1, 0)
+        votes = model([is_red, colours(0), colours(1, 2, 3), colours(1, 2, 3, if_true=0)]).votes()
+        assert votes.values.tolist() == [[2, "colour", "is red", "yes"]]
+
+    def test_list_the_smaller_side(self):
+        wide = Schema({"x": Categorical(list("abcdefghijk"))}, target=["no", "yes"])
+        most = LiteralRule(Members(0, tuple(range(2, 11))), 1, 0)
+        assert model([most], wide).votes().values.tolist() == [[-1, "x", "in {a, b}", "yes"]]
+
+    def test_a_test_that_changes_nothing_is_a_constant(self):
+        votes = model([LiteralRule(Literal.at_most(0, 1), 1, 1)]).votes()
+        assert votes.values.tolist() == [[1, "", "always", "yes"]]
+
+
+# Three classes and more: rules about one class each
+
+SETS = st.sampled_from([Members(1, (0, 2)), Members(1, (1, 2)), Members(1, (3,))])
+
+
+def rules_about(n_classes):
+    halves = st.integers(0, 1)
+    tests = SETS | literals([column.n_codes for column in SCHEMA.columns.values()])
+    about = st.integers(0, n_classes - 1)
+    single = st.builds(LiteralRule, tests, halves, halves, about)
+    constants = st.builds(lambda value, c: LiteralRule(None, value, value, c), halves, about)
+    trees = st.builds(lambda a, b, c: TreeRule(Split(a, Split(b, 1, 0), 0), c), tests, tests, about)
+    return st.lists(single | constants | trees, min_size=1, max_size=6)
+
+
+def for_class(about, literal=None, if_true=1):
+    literal = Literal.at_most(0, 1) if literal is None else literal
+    return LiteralRule(literal, if_true, 1 - if_true, about)
+
+
+class TestRulesAboutClasses:
+    @settings(deadline=None)
+    @given(rules_about(3))
+    def test_count_votes_for_minus_votes_against(self, chosen):
+        expected = np.zeros((len(EVERYBODY), 3), dtype=np.int64)
+        for rule in chosen:
+            count_votes(rule, CODES, expected)
         released = model(chosen, THREE)
-        again = Model.from_json(released.to_json())
-        assert again == released
-        assert again.to_json() == released.to_json()
+        assert (released.count_votes(EVERYBODY) == expected).all()
 
-    def test_holds_rules_schema_and_guarantee_and_nothing_else(self):
-        document = json.loads(EXAMPLE.to_json())
-        assert set(document) == {
-            "format", "version", "guarantee", "rules", "schema"
-        }  # fmt: skip
-        assert {key for rule in document["rules"] for key in rule} == {
-            "column", "codes", "if_true", "if_false", "always"
-        }  # fmt: skip
+    @settings(deadline=None)
+    @given(rules_about(3))
+    def test_predictions_probabilities_and_decisions_agree(self, chosen):
+        released = model(chosen, THREE)
+        predicted = released.predict(EVERYBODY).tolist()
+        chances = released.predict_proba(EVERYBODY)
+        np.testing.assert_allclose(chances.sum(axis=1), 1)
+        assert (chances > 0).all()
+        for scores in (chances, released.decision_function(EVERYBODY)):
+            assert released.classes[scores.argmax(axis=1)].tolist() == predicted
 
-    def test_file_round_trip(self, tmp_path):
-        EXAMPLE.write(tmp_path / "m.json")
-        assert Model.read(tmp_path / "m.json") == EXAMPLE
+    def test_a_class_that_no_rule_is_about_does_not_win_by_silence(self):
+        released = model([for_class(0), for_class(0), for_class(2)], THREE)
+        old = FRAME.iloc[1:2]
+        assert released.count_votes(old).tolist() == [[-2, 0, -1]]
+        assert released.unheard == (1,)
+        assert released.predict(old).tolist() == ["high"]
+        assert released.decision_function(old).tolist() == [[-2, -3, -1]]
+        (chances,) = released.predict_proba(old).tolist()
+        assert 0 < chances[1] < 0.01 < chances[0] < chances[2]
+        assert "never predicts middle: no rule is about it" in str(released)
 
-    @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
-    def test_a_truncated_file_is_refused(self, tmp_path, share):
-        text = EXAMPLE.to_json()
-        (tmp_path / "m.json").write_text(text[: int(len(text) * share)])
-        with pytest.raises(ValueError, match=r"m\.json is not a model.*truncated"):
-            Model.read(tmp_path / "m.json")
+    def test_of_old_models_name_classes_and_silence_is_no_matter(self):
+        released = model([LiteralRule(Literal.at_most(0, 1), 0, 2)], THREE)
+        assert released.unheard == ()
+        assert released.decision_function(FRAME[:1]).tolist() == [[1, 0, 0]]
 
-    def test_a_file_from_the_future_is_refused(self):
-        document = {**json.loads(EXAMPLE.to_json()), "version": 2}
-        with pytest.raises(ValueError, match="Expected model version 1, got 2; a newer"):
-            Model.from_json(json.dumps(document))
+    def test_do_not_mix_with_rules_that_name_classes(self):
+        with pytest.raises(ValueError, match="all about one class each"):
+            model([for_class(0), LiteralRule(None, 0, 0)], THREE)
+        with pytest.raises(ValueError, match="of three or more"):
+            model([for_class(0)])
 
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"rules": []}, "at least one rule"),
-            ({"rules": [{"always": 7}]}, "declared class, got 7"),
-            ({"rules": [{"always": True}]}, "declared class, got True"),
-            ({"rules": [{"column": "age"}]}, "Expected a rule with"),
-            (
-                {"rules": [{"column": "age", "codes": [0, 9], "if_true": 0, "if_false": 1}]},
-                "lie in column 'age'",
-            ),
-            (
-                {"rules": [{"column": "height", "codes": [0, 1], "if_true": 0, "if_false": 1}]},
-                "declared column, got 'height'",
-            ),
-            ({"guarantee": {}}, "Expected a guarantee with"),
-            ({"training_error": 0.1}, "Expected a model with the keys"),
-            ({"format": "another"}, "Expected a model with"),
-        ],
-    )
-    def test_what_it_does_not_understand_is_refused(self, change, message):
-        document = {**json.loads(EXAMPLE.to_json()), **change}
-        with pytest.raises(ValueError, match=message):
-            Model.from_json(json.dumps(document))
+    def test_frame_signs_the_votes_for_each_class(self):
+        missing = Literal.equals(0, 4)
+        chosen = [for_class(2, missing), for_class(2, missing), for_class(0, missing, 0)]
+        chosen += [for_class(2, Members(1, (1, 2, 3))), LiteralRule(None, 0, 0, about=1)]
+        votes = model(chosen, THREE).votes()
+        assert votes.columns.tolist() == ["votes", "column", "literal", "class"]
+        assert votes.values.tolist() == [
+            [2, "age", "is missing", "high"],
+            [-1, "age", "is missing", "low"],
+            [-1, "colour", "is red", "high"],
+            [-1, "", "always", "middle"],
+        ]
 
-    @pytest.mark.parametrize("text", ["[]", "3", '{"format": "smoothboost-schema"}'])
-    def test_another_document_is_refused(self, text):
-        with pytest.raises(ValueError, match='"format": "smoothboost-model"'):
-            Model.from_json(text)
+    def test_of_several_literals_vote_for_or_against_where_their_condition_is_met(self):
+        root = Split(Literal.at_most(0, 1), Split(Literal.equals(2, 1), 1, 0), 0)
+        released = model([TreeRule(root, about=2), TreeRule(root, about=2)], THREE)
+        votes = released.votes()
+        assert votes.values.tolist() == [
+            [-2, "age", "(age > 50 or missing)", "high"],
+            [-2, "age, member", "age ≤ 50 and member is false", "high"],
+            [2, "age, member", "age ≤ 50 and member is true", "high"],
+        ]
+        assert "    2 | if age ≤ 50 and member is true: for high" in str(released)
+        assert "      | otherwise: against high" in str(released)
+
+    def test_weights_are_worth_a_head_start(self):
+        even = model([for_class(0), for_class(1, if_true=0), for_class(2, if_true=0)], THREE)
+        young = FRAME.iloc[:1]
+        assert even.predict(young).tolist() == ["low"]
+        dear = replace(even, link=Link(1.0, 0.0, (1.0, 1.0, 9.0)))
+        assert dear.predict(young).tolist() == ["high"]
+        assert "most votes after adding +2.2 to high" in str(dear)
 
 
 def test_a_model_cannot_be_changed():
@@ -206,6 +303,7 @@ def test_a_model_cannot_be_changed():
 
 # Rules with several literals
 
+TREE = TreeRule(Split(Literal.at_most(0, 1), Split(Literal.equals(2, 1), 1, 0), 0))
 N_CODES = [column.n_codes for column in SCHEMA.columns.values()]
 MIXED = st.lists(any_rules(3, literals(N_CODES)), min_size=1, max_size=6)
 EVERYBODY = pd.DataFrame(
@@ -253,16 +351,16 @@ class TestTrees:
         assert (released.count_votes(EVERYBODY) == expected).all()
         best = np.array(THREE.target)[expected.argmax(axis=1)]
         assert released.predict(EVERYBODY).tolist() == best.tolist()
-        shares = released.decision_function(EVERYBODY)
-        np.testing.assert_allclose(shares, expected / len(chosen))
+        decision = released.decision_function(EVERYBODY)
+        assert (decision == expected).all()
         chances = released.predict_proba(EVERYBODY)
         np.testing.assert_allclose(chances.sum(axis=1), 1)
-        assert (np.argsort(chances, kind="stable") == np.argsort(shares, kind="stable")).all()
+        assert (np.argsort(chances, kind="stable") == np.argsort(decision, kind="stable")).all()
 
-    def test_of_two_classes_decide_by_the_difference_of_shares(self):
+    def test_of_two_classes_decide_by_the_difference_of_votes(self):
         both = TreeRule(Split(Literal.at_most(0, 1), Split(Literal.equals(2, 1), 1, 0), 0))
         released = model([both, both, LiteralRule(Literal.equals(1, 0), 1, 0)])
-        assert released.decision_function(FRAME) == pytest.approx([1, -1, -1])
+        assert released.decision_function(FRAME).tolist() == [3, -3, -3]
         assert released.predict(FRAME).tolist() == ["yes", "no", "no"]
 
     def test_only_columns_that_matter_have_to_be_there(self):
@@ -388,107 +486,3 @@ class TestTreesInWords:
             "2  if capital-gain ≤ 5000 and marital-status is Married-civ-spouse: >50K"
         )
         assert shown[-1] == "1  always: <=50K"
-
-
-TREE = TreeRule(Split(Literal.at_most(0, 1), Split(Literal.equals(2, 1), 1, 0), 0))
-
-
-def split(**change):
-    return {"column": "age", "codes": [0, 2], "if_true": 1, "if_false": 0, **change}
-
-
-def with_rule(rule):
-    return json.dumps({**json.loads(EXAMPLE.to_json()), "rules": [rule]})
-
-
-def chain(n_literals):
-    """A tree as deep as it has literals."""
-    rule = 1
-    for at in range(n_literals):
-        rule = split(column=("age", "colour")[at % 2], if_true=rule)
-    return rule
-
-
-class TestTreesInJson:
-    @settings(deadline=None)
-    @given(MIXED)
-    def test_round_trip_loses_nothing(self, chosen):
-        released = model(chosen, THREE)
-        again = Model.from_json(released.to_json())
-        assert again == released
-        assert again.to_json() == released.to_json()
-
-    def test_are_nested_the_way_they_are_asked(self):
-        (rule,) = json.loads(model([TREE]).to_json())["rules"]
-        inner = {"column": "member", "codes": [1, 2], "if_true": 1, "if_false": 0}
-        assert rule == {"column": "age", "codes": [0, 2], "if_true": inner, "if_false": 0}
-
-    def test_without_a_second_literal_are_1_rules(self):
-        (rule,) = Model.from_json(with_rule(split())).rules
-        assert rule == LiteralRule(Literal(0, 0, 2), 1, 0)
-
-    @pytest.mark.parametrize("side", ["if_true", "if_false"])
-    @pytest.mark.parametrize(
-        ("inner", "message"),
-        [
-            (split(column="height"), "declared column, got 'height'"),
-            (split(column=None), "declared column, got None"),
-            (split(column=["age"]), "declared column"),
-            (split(if_true=2), "declared class, got 2"),
-            (split(if_false=-1), "declared class, got -1"),
-            (split(if_true=True), "declared class, got True"),
-            (split(if_true=0.0), "declared class, got 0.0"),
-            (split(if_true=None), "declared class, got None"),
-            (split(if_true="yes"), "declared class, got 'yes'"),
-            (split(if_true=[0]), "declared class"),
-            (split(codes=[0, 6]), "lie in column 'age' .*got .0, 6."),
-            (split(codes=[-1, 2]), "lie in column 'age'"),
-            (split(codes=[2, 2]), "lie in column 'age'"),
-            (split(codes=[3, 2]), "lie in column 'age'"),
-            (split(codes=[0.0, 2]), "lie in column 'age'"),
-            (split(codes=[0]), "lie in column 'age'"),
-            (split(codes=2), "lie in column 'age'"),
-            (split(weight=3), "Expected a rule with column, codes, if_true and if_false"),
-            ({"column": "age", "codes": [0, 2], "if_true": 1}, "Expected a rule with"),
-            ({"always": 1}, "Expected a rule with"),
-            ({}, "Expected a rule with"),
-        ],
-    )
-    def test_bad_nodes_are_refused_wherever_they_stand(self, side, inner, message):
-        with pytest.raises(ValueError, match=message):
-            Model.from_json(with_rule(split(**{side: inner})))
-
-    def test_of_255_literals_in_a_row_are_read_written_and_shown(self):
-        released = Model.from_json(with_rule(chain(255)))
-        assert Model.from_json(released.to_json()) == released
-        assert pickle.loads(pickle.dumps(released)) == released
-        assert released.columns_used == ("age", "colour")
-        assert len(released.votes()) == 256
-        assert released.predict(FRAME).tolist() == ["yes", "no", "no"]
-        assert str(released)
-
-    @pytest.mark.parametrize("n_literals", [256, 300])
-    def test_deeper_than_255_literals_are_refused(self, n_literals):
-        with pytest.raises(ValueError, match="at most 255 literals"):
-            Model.from_json(with_rule(chain(n_literals)))
-
-    def test_far_too_deep_for_the_reader_are_refused_too(self):
-        start = '{"column": "age", "codes": [0, 2], "if_false": 0, "if_true": '
-        text = with_rule("here").replace('"here"', start * 100_000 + "1" + "}" * 100_000)
-        with pytest.raises(ValueError, match="Expected"):
-            Model.from_json(text)
-
-    def test_whatever_is_read_can_be_shown(self):
-        ranges = [
-            split(column=name, codes=[start, stop])
-            for name, column in SCHEMA.columns.items()
-            for start in range(column.n_codes)
-            for stop in range(start + 1, column.n_codes + 1)
-        ]
-        for inner in ranges:
-            try:
-                released = Model.from_json(with_rule(split(if_true=inner)))
-            except ValueError:
-                continue  # refused: that is fine, too
-            assert str(released)
-            assert len(released.votes()) == 3

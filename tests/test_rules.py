@@ -1,18 +1,29 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trees import GRID, answer, meets, nodes
+from trees import GRID, answer, meets, nodes, rules
 
 from smoothboost import Numeric, PairRule, Schema
-from smoothboost.rules import Literal, LiteralRule, Split, TreeRule, make_rule, takes_back
+from smoothboost.rules import (
+    Literal,
+    LiteralRule,
+    Members,
+    Split,
+    TreeRule,
+    count_votes,
+    make_rule,
+    takes_back,
+)
 
 codes = st.integers(0, 255)
+ROWS = GRID.T.tolist()
 
 
 @settings(deadline=None)
@@ -27,6 +38,60 @@ def test_the_last_of_256_codes_can_be_tested():
     every = np.arange(256, dtype=np.uint8)
     assert Literal.equals(0, 255).holds(every).nonzero()[0].tolist() == [255]
     assert Literal.at_most(0, 255).holds(every).all()
+
+
+some_codes = st.sets(codes, min_size=1, max_size=40).map(lambda some: tuple(sorted(some)))
+
+
+@settings(deadline=None)
+@given(some_codes, st.lists(codes, max_size=20))
+def test_a_set_holds_exactly_for_its_members(members, cells):
+    held = Members(0, members).holds(np.array(cells, dtype=np.uint8))
+    assert held.dtype == bool
+    assert held.tolist() == [cell in members for cell in cells]
+
+
+@settings(deadline=None)
+@given(some_codes)
+def test_the_runs_of_a_set_are_its_codes_in_order_and_apart(members):
+    runs = Members(0, members).runs
+    assert tuple(code for start, stop in runs for code in range(start, stop)) == members
+    assert all(stop < start for (_, stop), (start, _) in pairwise(runs))
+
+
+def test_the_run_of_a_literal_is_its_range():
+    assert Literal(3, 2, 7).runs == ((2, 7),)
+    assert Members(3, (2, 3, 4, 5, 6)).runs == ((2, 7),)
+
+
+@settings(deadline=None)
+@given(some_codes, st.integers(0, 1))
+def test_a_rule_on_a_set_predicts_by_membership(members, label):
+    rule = LiteralRule(Members(1, members), label, 1 - label)
+    every = np.stack([np.zeros(256, dtype=np.uint8), np.arange(256, dtype=np.uint8)])
+    expected = [label if code in members else 1 - label for code in range(256)]
+    assert rule.predict(every).tolist() == expected
+    assert rule.columns == (1,)
+    leaves = [((rule.literal, True),), label], [((rule.literal, False),), 1 - label]
+    assert [list(leaf) for leaf in rule.leaves()] == list(map(list, leaves))
+    assert pickle.loads(pickle.dumps(rule)) == rule
+
+
+@settings(deadline=None)
+@given(st.lists(rules(n_classes=2) | rules(n_classes=3), max_size=6), st.data())
+def test_votes_are_counted_for_the_class_named_or_for_and_against_one(some, data):
+    votes = np.zeros((GRID.shape[1], 3), dtype=np.int64)
+    expected = [[0, 0, 0] for _ in ROWS]
+    for rule in some:
+        predicted = rule.predict(GRID).tolist()
+        about = data.draw(st.none() | st.integers(0, 2)) if max(predicted) < 2 else None
+        count_votes(replace(rule, about=about), GRID, votes)
+        for row, label in zip(expected, predicted, strict=True):
+            if about is None:
+                row[label] += 1
+            else:
+                row[about] += 1 if label else -1
+    assert votes.tolist() == expected
 
 
 def test_at_most_includes_its_code_and_equals_only_its_code():
@@ -62,8 +127,7 @@ def test_rules_are_values():
         rule.if_true = 1
 
 
-A, B, C = Literal.equals(0, 1), Literal.at_most(1, 2), Literal(2, 1, 3)
-ROWS = GRID.T.tolist()
+A, B, C, D = Literal.equals(0, 1), Literal.at_most(1, 2), Literal(2, 1, 3), Members(0, (0, 2))
 splits = nodes().filter(lambda node: isinstance(node, Split))
 
 
@@ -126,6 +190,8 @@ class TestTakingBack:
             (LiteralRule(A, 0, 1), LiteralRule(A, 1, 0)),
             (LiteralRule(A, 0, 2), LiteralRule(A, 2, 0)),
             (LiteralRule(None, 0, 0), LiteralRule(None, 1, 1)),
+            (LiteralRule(D, 1, 0), LiteralRule(D, 0, 1)),
+            (LiteralRule(A, 0, 1, about=2), LiteralRule(A, 1, 0, about=2)),
             (TreeRule(Split(A, 0, Split(B, 1, 0))), TreeRule(Split(A, 1, Split(B, 0, 1)))),
         ],
         ids=str,
@@ -142,6 +208,9 @@ class TestTakingBack:
             (LiteralRule(A, 0, 1), LiteralRule(A, 1, 2)),  # no votes cancel
             (LiteralRule(A, 0, 1), LiteralRule(None, 1, 1)),
             (LiteralRule(None, 1, 1), LiteralRule(None, 1, 1)),
+            (LiteralRule(D, 1, 0), LiteralRule(Members(0, (0, 3)), 0, 1)),
+            (LiteralRule(A, 0, 1, about=2), LiteralRule(A, 1, 0, about=1)),
+            (LiteralRule(A, 0, 1, about=2), LiteralRule(A, 1, 0)),
             (TreeRule(Split(A, 0, Split(B, 1, 0))), TreeRule(Split(A, 1, Split(B, 1, 0)))),
             (TreeRule(Split(A, 0, Split(B, 1, 0))), TreeRule(Split(A, 1, Split(C, 0, 1)))),
             (TreeRule(Split(A, 0, Split(B, 1, 0))), LiteralRule(A, 1, 0)),

@@ -37,8 +37,9 @@ def numerics(draw):
         low=low,
         high=low + draw(st.integers(1, 10**6)),
         bins=draw(st.none() | st.integers(1, 255)),
-        scale=draw(st.sampled_from(["linear", "log", "sqrt"])),
+        scale=draw(st.sampled_from([None, "linear", "log", "sqrt"])),
         missing=missing,
+        integer=draw(st.booleans()),
     )
 
 
@@ -50,17 +51,23 @@ categoricals = st.builds(
     Categorical, distinct_labels(1), other=st.booleans(), missing=st.booleans()
 )
 columns = st.one_of(numerics(), categoricals, st.builds(Boolean, missing=st.booleans()))
-schemas = st.builds(
-    Schema,
-    st.dictionaries(st.text(max_size=8), columns, min_size=1, max_size=4),
-    target=distinct_labels(2),
-)
+
+
+@st.composite
+def schemas(draw):
+    target = draw(distinct_labels(2))
+    rates = None
+    if draw(st.booleans()):
+        parts = draw(st.lists(st.integers(1, 10**6), min_size=len(target), max_size=len(target)))
+        rates = {text_of(c): n / sum(parts) for c, n in zip(target, parts, strict=True)}
+    declared = draw(st.dictionaries(st.text(max_size=8), columns, min_size=1, max_size=4))
+    return Schema(declared, target, drafted=draw(st.booleans()), base_rates=rates)
 
 
 def document(**changes):
     plain = {
         "format": "smoothboost-schema",
-        "version": 1,
+        "version": 2,
         "columns": {"a": {"kind": "boolean"}},
         "target": ["no", "yes"],
     }
@@ -75,7 +82,7 @@ def column_document(**column):
 
 
 @settings(deadline=None)
-@given(schemas)
+@given(schemas())
 def test_json_round_trip_keeps_every_declaration(schema):
     text = schema.to_json()
     again = Schema.from_json(text)
@@ -86,7 +93,7 @@ def test_json_round_trip_keeps_every_declaration(schema):
 
 
 @settings(deadline=None)
-@given(schemas)
+@given(schemas())
 def test_written_documents_satisfy_the_published_json_schema(schema):
     VALIDATOR.validate(json.loads(schema.to_json()))
 
@@ -95,14 +102,91 @@ def test_the_published_json_schema_is_itself_valid():
     jsonschema.Draft202012Validator.check_schema(PUBLISHED)
 
 
-def test_defaults_stay_out_of_the_file():
-    columns = {"n": Numeric(low=0, high=1), "b": Boolean(), "c": Categorical(["a", "b"])}
-    schema = Schema(columns, target=[0, 1])
-    assert json.loads(schema.to_json())["columns"] == {
-        "n": {"kind": "numeric", "low": 0.0, "high": 1.0, "bins": 32},
-        "b": {"kind": "boolean"},
-        "c": {"kind": "categorical", "values": ["a", "b"]},
+def test_automatic_bins_and_scale_stand_in_the_file_and_other_defaults_do_not():
+    columns = {
+        "n": Numeric(low=0, high=1),
+        "w": Numeric(low=0, high=1e6),
+        "i": Numeric(low=1, high=5, integer=True),
+        "e": Numeric(edges=[1]),
+        "b": Boolean(),
+        "c": Categorical(["a", "b"]),
     }
+    written = json.loads(Schema(columns, target=[0, 1]).to_json())
+    assert written == {
+        "format": "smoothboost-schema",
+        "version": 2,
+        "columns": {
+            "n": {"kind": "numeric", "low": 0, "high": 1, "bins": 64, "scale": "linear"},
+            "w": {"kind": "numeric", "low": 0, "high": 1e6, "bins": 64, "scale": "log"},
+            "i": {
+                "kind": "numeric",
+                "low": 1,
+                "high": 5,
+                "bins": 5,
+                "scale": "linear",
+                "integer": True,
+            },
+            "e": {"kind": "numeric", "edges": [1]},
+            "b": {"kind": "boolean"},
+            "c": {"kind": "categorical", "values": ["a", "b"]},
+        },
+        "target": [0, 1],
+    }
+
+
+def test_whole_numbers_whose_edges_fell_together_come_back_with_the_same_cuts():
+    schema = Schema({"n": Numeric(low=0, high=1000, integer=True)}, target=[0, 1])
+    again = Schema.from_json(schema.to_json())
+    assert schema.columns["n"].n_codes < 64
+    assert again == schema
+    assert again.columns["n"].cuts == schema.columns["n"].cuts
+
+
+# Versions -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("declared", "version", "column"),
+    [
+        ({"low": 0, "high": 1e6}, 1, Numeric(low=0, high=1e6, bins=32, scale="linear")),
+        ({"low": 0, "high": 1e6}, 2, Numeric(low=0, high=1e6, bins=64, scale="log")),
+        ({"low": 0, "high": 1e6, "bins": 9}, 1, Numeric(low=0, high=1e6, bins=9, scale="linear")),
+        ({"low": 0, "high": 1e6, "bins": 9}, 2, Numeric(low=0, high=1e6, bins=9, scale="log")),
+        ({"low": 0, "high": 1, "scale": "sqrt"}, 1, Numeric(low=0, high=1, bins=32, scale="sqrt")),
+        ({"low": 0, "high": 1, "scale": "sqrt"}, 2, Numeric(low=0, high=1, bins=64, scale="sqrt")),
+        ({"edges": [1, 2]}, 1, Numeric(edges=[1, 2])),
+        ({"edges": [1, 2], "scale": "linear"}, 1, Numeric(edges=[1, 2])),  # was allowed
+        ({"edges": [1, 2]}, 2, Numeric(edges=[1, 2])),
+    ],
+)
+def test_what_is_left_out_means_what_it_did_in_the_version_of_the_file(declared, version, column):
+    columns = {"a": {"kind": "numeric", **declared}}
+    schema = Schema.from_dict(document(version=version, columns=columns))
+    assert schema == Schema({"a": column}, target=["no", "yes"])
+    assert Schema.from_json(schema.to_json()) == schema
+    assert schema.to_dict()["version"] == 2
+
+
+@pytest.mark.parametrize(
+    "late",
+    [
+        {"base_rates": {"no": 0.5, "yes": 0.5}},
+        {"columns": {"a": {"kind": "numeric", "low": 0, "high": 9, "integer": True}}},
+    ],
+    ids=["base_rates", "integer"],
+)
+def test_version_1_does_not_have_what_came_later(late):
+    for version, valid in ((1, False), (2, True)):
+        assert VALIDATOR.is_valid(document(version=version, **late)) == valid
+    Schema.from_dict(document(version=2, **late))
+    with pytest.raises(ValueError, match=r"Expected (base_rates|integer) in version 2, got"):
+        Schema.from_dict(document(version=1, **late))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_documents_of_every_version_satisfy_the_published_json_schema(version):
+    columns = {"a": {"kind": "numeric", "low": 0, "high": 9}, "b": {"kind": "boolean"}}
+    VALIDATOR.validate(document(version=version, columns=columns))
 
 
 def test_files_keep_text_beyond_ascii(tmp_path):
@@ -123,7 +207,8 @@ BROKEN_DOCUMENTS = {
     "null": None,
     "no format": document(format=...),
     "another format": document(format="geojson"),
-    "future version": document(version=2),
+    "future version": document(version=3),
+    "version zero": document(version=0),
     "no version": document(version=...),
     "unknown key": document(columsn={}),
     "no columns": document(columns=...),
@@ -159,6 +244,20 @@ BROKEN_DOCUMENTS = {
     "half a bin": column_document(kind="numeric", low=0, high=1, bins=2.5),
     "bad scale": column_document(kind="numeric", low=0, high=1, scale="cubic"),
     "scale is a list": column_document(kind="numeric", low=0, high=1, scale=[]),
+    "edges and scale": column_document(kind="numeric", edges=[0.5], scale="linear"),
+    "edges and integer": column_document(kind="numeric", edges=[1, 2], integer=True),
+    "integer is 1": column_document(kind="numeric", low=0, high=1, integer=1),
+    "whole numbers from a half": column_document(kind="numeric", low=0.5, high=2, integer=True),
+    "whole numbers to a half": column_document(kind="numeric", low=0, high=2.5, integer=True),
+    "categories are whole": column_document(kind="categorical", values=[1], integer=True),
+    "256 whole bins and missing": column_document(
+        kind="numeric", low=0, high=9, bins=256, integer=True, missing=True
+    ),
+    "base rates in a list": document(base_rates=[0.5, 0.5]),
+    "one base rate": document(base_rates={"no": 0.5}),
+    "base rate of zero": document(base_rates={"no": 0, "yes": 1}),
+    "base rate is text": document(base_rates={"no": "0.5", "yes": 0.5}),
+    "base rate is true": document(base_rates={"no": 0.5, "yes": True}),
     "no values": column_document(kind="categorical"),
     "empty values": column_document(kind="categorical", values=[]),
     "values is text": column_document(kind="categorical", values="ab"),
@@ -188,6 +287,9 @@ BEYOND_JSON_SCHEMA = {
     "255 values, other, missing": column_document(
         kind="categorical", values=list(range(255)), other=True, missing=True
     ),
+    "base rates sum to less": document(base_rates={"no": 0.5, "yes": 0.4}),
+    "base rate of another": document(base_rates={"no": 0.5, "yes": 0.4, "maybe": 0.1}),
+    "base rate is NaN": document(base_rates={"no": 0.5, "yes": float("nan")}),
     "NaN bound": column_document(kind="numeric", low=float("nan"), high=1),
     "infinite bound": column_document(kind="numeric", low=0, high=float("inf")),
     "NaN edge": column_document(kind="numeric", edges=[float("nan")]),
@@ -246,8 +348,8 @@ def test_reading_a_file_that_is_no_schema_says_which_file(tmp_path, content):
 
 
 def test_a_future_version_says_what_may_read_it():
-    with pytest.raises(ValueError, match="newer smoothboost"):
-        Schema.from_dict(document(version=2))
+    with pytest.raises(ValueError, match="version 1 to 2, got 3; a newer smoothboost"):
+        Schema.from_dict(document(version=3))
 
 
 def test_an_unknown_column_key_is_named_with_its_column():
@@ -279,7 +381,15 @@ def test_columns_must_be_a_mapping_of_names_to_columns(columns):
         (Numeric(low=0, high=1, bins=256), 256),
         (Numeric(low=0, high=1, bins=255, missing=True), 256),
         (Numeric(low=0, high=1, bins=1), 1),
-        (Numeric(low=0, high=1), 32),
+        (Numeric(low=0, high=1), 64),
+        (Numeric(low=0, high=63, integer=True), 64),
+        (Numeric(low=0, high=9, integer=True, missing=True), 11),
+        (Numeric(low=0, high=255, bins=256, integer=True), 256),
+        (Numeric(low=0, high=100, bins=10, scale="log", integer=True), 10),
+        (
+            Numeric(low=0, high=100, bins=20, scale="log", integer=True),
+            18,
+        ),  # two edges at 1 and at 2
         (Categorical(range(256)), 256),
         (Categorical(range(254), other=True, missing=True), 256),
         (Categorical(["only"]), 1),
@@ -303,9 +413,150 @@ def test_numpy_scalars_are_declared_as_the_plain_values_they_hold():
     assert Schema({"a": Boolean()}, target=np.array([False, True])).target == (False, True)
 
 
+def test_bins_are_counted_where_every_whole_number_has_one():
+    assert Numeric(low=-1, high=3, integer=True) == Numeric(low=-1, high=3, bins=5, integer=True)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "scale"),
+    [
+        (0, 1000, "log"),
+        (0, 999, "linear"),
+        (0, 1, "linear"),
+        (0.001, 1000, "log"),
+        (0.001, 999, "linear"),
+        (1, 1000, "log"),
+        (2, 2000, "log"),
+        (2, 1999, "linear"),
+        (-1, 10**6, "linear"),
+        (-(10**6), 0, "linear"),
+    ],
+)
+def test_a_wide_range_that_is_not_negative_is_cut_in_the_logarithm(low, high, scale):
+    assert Numeric(low=low, high=high).scale == scale
+    assert Numeric(low=low, high=high) == Numeric(low=low, high=high, bins=64, scale=scale)
+
+
+@pytest.mark.parametrize("scale", ["linear", "log", "sqrt"])
+def test_a_declared_scale_is_kept_whatever_the_range(scale):
+    assert Numeric(low=0, high=1e6, scale=scale).scale == scale
+    assert Numeric(low=0, high=1, scale=scale).scale == scale
+
+
+def test_edges_have_no_scale():
+    assert Numeric(edges=[1, 2]).scale is None
+    with pytest.raises(ValueError, match="either edges or low, high, bins and scale"):
+        Numeric(edges=[1, 2], scale="linear")
+    with pytest.raises(ValueError, match="either edges or integer, got both"):
+        Numeric(edges=[1, 2], integer=True)
+
+
+def test_whole_numbers_lie_between_whole_bounds():
+    with pytest.raises(ValueError, match=r"whole numbers, as integer says, got low=0\.5, high=9\."):
+        Numeric(low=0.5, high=9, integer=True)
+
+
+# Base rates ---------------------------------------------------------------------------------
+
+
+def with_rates(rates, target=("no", "yes"), **more):
+    return Schema({"a": Boolean()}, target, base_rates=rates, **more)
+
+
+def test_base_rates_stand_in_the_order_of_the_classes():
+    assert with_rates({"yes": 0.03, "no": 0.97}).base_rates == (0.97, 0.03)
+    assert with_rates(None).base_rates is None
+
+
+def test_base_rates_name_classes_by_their_text():
+    assert with_rates({"1": 0.25, 0.0: 0.75}, target=[0, 1]).base_rates == (0.75, 0.25)
+    assert with_rates({"True": 0.25, 1: 0.75}, target=[1, True]).base_rates == (0.75, 0.25)
+    assert with_rates({np.int64(1): 0.25, " a ": 0.75}, target=["a", 1]).base_rates == (0.75, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("rates", "message"),
+    [
+        ({"no": 0.5, "yes": 0.4}, r"Expected base_rates to sum to 1, got 0\.9\."),
+        ({"no": 0.5, "yes": 0.50001}, r"Expected base_rates to sum to 1, got 1\.00001\."),
+        ({"no": 0.5, "yes": 0.4, "maybe": 0.1}, "Expected base_rates of declared .* of 'maybe'"),
+        ({"no": 0.5}, "Expected base_rates of all classes, got none of 'yes'"),
+        ({}, "Expected base_rates of all classes, got none of 'no'"),
+        ({"no": 0.5, "yes": "half"}, "base rate of 'yes' to be a number .*, got 'half'"),
+        ({"no": 0.5, "yes": None}, "base rate of 'yes' to be a number .*, got None"),
+        ({"no": True, "yes": 0.5}, "base rate of 'no' to be a number .*, got True"),
+        ({"no": 0.0, "yes": 1.0}, r"base rate of 'no' .* above 0 and below 1, got 0\.0"),
+        ({"no": 1.5, "yes": -0.5}, r"base rate of 'no' .* above 0 and below 1, got 1\.5"),
+        ({"no": 0.5, " no": 0.5}, "Expected base_rates to be distinct"),
+        ([0.5, 0.5], r"base_rates to be a mapping .*, got \[0\.5, 0\.5\]"),
+        (0.5, r"base_rates to be a mapping .*, got 0\.5"),
+    ],
+)
+def test_base_rates_that_are_not_the_shares_of_all_classes_are_refused(rates, message):
+    with pytest.raises(ValueError, match=message):
+        with_rates(rates)
+
+
+def test_base_rates_may_be_rounded():
+    thirds = (0.3333333, 0.3333333, 0.3333333)
+    schema = with_rates(dict(zip("abc", thirds, strict=True)), target=["a", "b", "c"])
+    assert schema.base_rates == thirds
+
+
+def test_base_rates_are_part_of_a_schema():
+    rare, even = {"no": 0.97, "yes": 0.03}, {"no": 0.5, "yes": 0.5}
+    assert with_rates(rare) == with_rates(rare)
+    assert hash(with_rates(rare)) == hash(with_rates(rare))
+    assert len({with_rates(rare), with_rates(even), with_rates(None)}) == 3
+    assert with_rates(rare).to_dict()["base_rates"] == rare
+    assert "base_rates" not in with_rates(None).to_dict()
+    assert repr(with_rates(rare)).endswith(", base_rates={'no': 0.97, 'yes': 0.03})")
+    assert "base_rates" not in repr(with_rates(None))
+
+
+# One class against the others ---------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(schemas())
+def test_a_schema_for_each_class_has_that_class_second_and_the_same_columns(schema):
+    for position, label in enumerate(schema.target):
+        two = schema.for_class(position)
+        assert two.target == (f"not {text_of(label)}", label)
+        assert type(two.target[1]) is type(label)
+        assert list(two.columns.items()) == list(schema.columns.items())
+        assert two.drafted == schema.drafted
+        if schema.base_rates is None:
+            assert two.base_rates is None
+        else:
+            rate = schema.base_rates[position]
+            assert two.base_rates == (1 - rate, rate)
+
+
+@pytest.mark.parametrize("label", ["", "not", "not not", " ", True, -1])
+def test_no_class_is_its_own_opposite(label):
+    two = with_rates(None, target=["else", label]).for_class(1)
+    assert text_of(two.target[0]) != text_of(label)
+
+
+def test_all_others_are_never_certain():
+    rare = with_rates({"a": 0.5, "b": 0.5, "c": 1e-20}, target=["a", "b", "c"])
+    others, rate = rare.for_class(2).base_rates
+    assert 1 - 1e-15 < others < 1
+    assert rate == 1e-20
+
+
+@pytest.mark.parametrize("position", [-1, 2, True, 0.0, "yes", None])
+def test_a_schema_for_a_class_that_is_not_there_is_refused(position):
+    with pytest.raises(ValueError, match="Expected position to be a whole number from 0 to 1"):
+        with_rates(None).for_class(position)
+
+
 # Descriptions -------------------------------------------------------------------------------
 
 AGE = Numeric(edges=[18, 65.5, 1e6], missing=True)
+GRADE = Numeric(low=9, high=16, integer=True, missing=True)
+COUNT = Numeric(low=0, high=1000, bins=16, integer=True)
 COLOUR = Categorical(["red", 2, True], other=True, missing=True)
 
 
@@ -321,6 +572,16 @@ COLOUR = Categorical(["red", 2, True], other=True, missing=True)
         (Numeric(low=0, high=1, bins=1, missing=True), 0, 1, "is known"),
         (Numeric(low=0, high=1, bins=1, missing=True), 1, 2, "is missing"),
         (Numeric(low=0, high=1, bins=3), 0, 1, "≤ 0.33"),
+        (GRADE, 0, 1, "≤ 9"),
+        (GRADE, 0, 4, "≤ 12"),
+        (GRADE, 1, 4, "in (9, 12]"),
+        (GRADE, 2, 3, "in (10, 11]"),
+        (GRADE, 7, 8, "> 15"),
+        (GRADE, 7, 9, "> 15 or missing"),
+        (GRADE, 8, 9, "is missing"),
+        (COUNT, 0, 1, "≤ 1"),
+        (COUNT, 1, 3, "in (1, 5]"),
+        (COUNT, COUNT.n_ordered - 1, COUNT.n_ordered, "> 650"),
         (COLOUR, 0, 1, "is red"),
         (COLOUR, 1, 2, "is 2"),
         (COLOUR, 2, 3, "is True"),
@@ -349,7 +610,7 @@ def test_bins_that_are_neighbours_are_described_differently(column):
 
 
 @settings(deadline=None)
-@given(schemas)
+@given(schemas())
 def test_copies_and_pickles_are_equal_and_hash_alike(schema):
     for column in schema.columns.values():
         if isinstance(column, Numeric):

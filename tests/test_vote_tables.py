@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trees import GRID, N_CODES, rules
+from trees import GRID, N_CODES, literals, rules
 
 from smoothboost import vote_tables as module
-from smoothboost.rules import Literal, LiteralRule, Split, TreeRule, make_rule
+from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule, make_rule
 from smoothboost.vote_tables import LARGEST, LooseRules, VoteTable, vote_tables
 
 A, B, C = Literal.equals(0, 1), Literal.at_most(1, 2), Literal(2, 1, 3)
@@ -23,7 +24,10 @@ def asked(chosen, codes, n_classes=3):
     votes = np.zeros((codes.shape[1], n_classes), dtype=int)
     for rule in chosen:
         for row, label in enumerate(rule.predict(codes)):
-            votes[row, label] += 1
+            if rule.about is None:
+                votes[row, label] += 1
+            else:
+                votes[row, rule.about] += 1 if label else -1
     return votes.tolist()
 
 
@@ -42,9 +46,14 @@ def counted(tables, codes, n_classes=3):
     return votes.tolist()
 
 
+SETS = st.sampled_from([Members(0, (0, 2)), Members(1, (1, 2, 4)), Members(2, (2,))])
+ABOUT = st.builds(replace, rules(2, literals() | SETS), about=st.integers(0, 2))
+"""Rules with sets, for and against one class each."""
+
+
 @pytest.mark.parametrize("largest", [LARGEST, 12, 1])
 @settings(deadline=None)
-@given(chosen=st.lists(rules(), min_size=1, max_size=8))
+@given(chosen=st.lists(rules(), min_size=1, max_size=8) | st.lists(ABOUT, min_size=1, max_size=8))
 def test_counts_are_those_of_the_rules_one_by_one(largest, chosen):
     with mock.patch.object(module, "LARGEST", largest):
         tables = vote_tables(chosen, N_CODES, 3)
@@ -111,6 +120,15 @@ def test_rules_that_are_asked_one_by_one_need_all_their_columns():
 def test_constants_need_no_column():
     (table,) = vote_tables([LiteralRule(None, 2, 2), LiteralRule(None, 0, 0)], N_CODES, 3)
     assert table.count({}, 3).tolist() == [[1, 0, 1]] * 3
+
+
+def test_votes_for_and_against_a_class_cancel():
+    test = Members(0, (0, 2))
+    chosen = [LiteralRule(test, 1, 0, about=2), LiteralRule(test, 0, 1, about=2)]
+    (table,) = vote_tables(chosen, N_CODES, 3)
+    assert not table.matters(0)
+    (table,) = vote_tables([chosen[0], LiteralRule(test, 0, 1, about=1)], N_CODES, 3)
+    assert table.votes.tolist() == [[0, -1, 1], [0, 1, -1], [0, -1, 1], [0, 1, -1]]
 
 
 def test_no_rows_have_no_votes():

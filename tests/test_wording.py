@@ -12,8 +12,8 @@ from trees import nodes, rules
 
 from smoothboost import Boolean, Categorical, Numeric, Schema
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
-from smoothboost.rules import Literal, LiteralRule, Split, TreeRule, make_rule
-from smoothboost.wording import condition_words, literal_words, rule_lines
+from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule, make_rule
+from smoothboost.wording import condition_words, literal_words, rule_lines, shorter_test
 
 AGE = Numeric(edges=[18, 65])
 AGE_OR_MISSING = Numeric(edges=[18, 65], missing=True)
@@ -71,7 +71,7 @@ def code_sets(schema, tests):
     sizes = [column.n_codes for column in schema.columns.values()]
     meanings = {}
     for test in tests:
-        inside = set(range(test.start, test.stop))
+        inside = {code for start, stop in test.runs for code in range(start, stop)}
         for holds in (True, False):
             codes = inside if holds else set(range(sizes[test.column])) - inside
             words = f"{schema.names[test.column]} {literal_words(schema, test, holds)}"
@@ -94,6 +94,74 @@ def test_any_ranges_of_codes_read_alike_only_if_they_are_alike(name):
     ranges = [Literal(0, a, b) for a, b in combinations(range(n_codes + 1), 2) if b - a < n_codes]
     unclear = {words for words, codes in code_sets(schema, ranges).items() if len(codes) > 1}
     assert unclear == set()
+
+
+# Sets
+
+
+def every_set(name):
+    """Every set of a column's codes that is neither none nor all of them."""
+    n_codes = COLUMNS[name].n_codes
+    sizes = range(1, n_codes)
+    return [Members(0, codes) for size in sizes for codes in combinations(range(n_codes), size)]
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_sets_read_alike_only_if_they_are_alike(name):
+    meanings = code_sets(alone(COLUMNS[name]), every_set(name))
+    assert {words for words, codes in meanings.items() if len(codes) > 1} == set()
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_set_and_its_opposite_become_one_test(name):
+    schema, everything = alone(COLUMNS[name]), range(COLUMNS[name].n_codes)
+    for members in every_set(name):
+        rest = Members(0, tuple(code for code in everything if code not in members.codes))
+        test, same = shorter_test(schema, members)
+        assert shorter_test(schema, rest) == (test, not same)
+        assert (test.holds(np.array(everything)) == same).tolist() == members.holds(
+            np.array(everything)
+        ).tolist()
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_what_learners_test_stays_as_it_is_and_equal_sets_join_it(name):
+    schema, everything = alone(COLUMNS[name]), np.arange(COLUMNS[name].n_codes)
+    for literal in literals_of(schema, "threshold", Constraints()):
+        assert shorter_test(schema, literal) == (literal, True)
+        members = Members(0, tuple(everything[literal.holds(everything)].tolist()))
+        assert shorter_test(schema, members) == (literal, True)
+
+
+MANY = Categorical(list("abcdefghi"), missing=True)
+
+
+@pytest.mark.parametrize(
+    ("column", "codes", "words", "opposite"),
+    [
+        (MANY, (1,), "is b", "is not b"),
+        (MANY, (1, 9), "in {b, missing}", "not in {b, missing}"),
+        (MANY, (0, 1, 2, 3, 4, 5), "in {a, b, c, d, e, f}", "in {g, h, i, missing}"),
+        (MANY, (0, 1, 2, 3, 4, 5, 6), "not in {h, i, missing}", "in {h, i, missing}"),
+        (MANY, (0, 1, 2, 3, 4, 5, 6, 7, 8), "is not missing", "is missing"),
+        (COLOUR, (0, 2), "is not green", "is green"),
+        (COLOUR_OR_ANY, (0, 3), "in {red, another value}", "in {green, blue, missing}"),
+        (AGE, (0, 2), "≤ 18 or > 65", "in (18, 65]"),
+        (AGE_OR_MISSING, (1, 3), "in (18, 65] or is missing", "≤ 18 or > 65"),
+    ],
+)
+def test_a_set_and_its_opposite_in_words(column, codes, words, opposite):
+    schema = alone(column)
+    assert literal_words(schema, Members(0, codes)) == words
+    assert literal_words(schema, Members(0, codes), holds=False) == opposite
+
+
+def test_conditions_say_what_sets_and_other_tests_leave():
+    schema = Schema({"x": MANY, "age": AGE}, target=["no", "yes"])
+    some, not_b = (Members(0, (0, 1, 2)), True), (Literal.equals(0, 1), False)
+    assert condition_words(schema, (some, not_b)) == "x in {a, c}"
+    either = (Members(1, (0, 2)), True)
+    assert condition_words(schema, (some, either)) == "x in {a, b, c} and (age ≤ 18 or > 65)"
 
 
 # Conditions and rules, on a table small enough to try every row
@@ -227,6 +295,14 @@ class TestRules:
             "if age > 18 and member is true: low",
             "otherwise: high",
         ]
+
+    def test_about_a_class_are_for_it_or_against_it(self):
+        rule = LiteralRule(Members(2, (0, 2)), 1, 0, about=2)
+        assert rule_lines(SCHEMA, rule) == [
+            "if paint in {red, blue}: for high",
+            "otherwise: against high",
+        ]
+        assert rule_lines(SCHEMA, LiteralRule(None, 0, 0, about=1)) == ["always: against middle"]
 
     def test_three_classes_are_all_said(self):
         tree = TreeRule(Split(Literal.at_most(0, 0), 0, Split(Literal.equals(3, 1), 2, 1)))

@@ -158,8 +158,8 @@ def _blocks(fixed: dict[Line, Curve], best: dict[Line, Curve]) -> list[str]:
         f"The paper finds a significant gain. {told(fixed)} {told(fixed, ours=True)}",
         "## Hyper-parameters selected for each ε",
         "The paper's lines are the best of [the grid](grid.md) by the same cross-validation, so "
-        "they are optimistic. Our defaults follow from public quantities; how their constants were "
-        "once chosen is [told with the learning curves](curves.md).",
+        "they are optimistic. Our (first) defaults follow from public quantities; how their "
+        "constants were once chosen is [told with the learning curves](curves.md).",
         "![Selected hyper-parameters](approximate-selected.png)",
         lines(best),
         "The paper finds that the average clearly improves, but not by more than a standard "

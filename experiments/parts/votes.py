@@ -45,8 +45,8 @@ def run(lab: Lab) -> None:
         "The paper's:",
         table(["votes", "(feature, value)"], [[f"{n:+d}", what] for n, what in VOTES]),
         f"Its test accuracy is {accuracies[typical]:.4f}. All {repeats} models: accuracy "
-        f"{shown(accuracies)}, features {shown(features, 1)}. This library's defaults at the same "
-        f"ε, {len(ours)} models: accuracy {shown(ours)}.",
+        f"{shown(accuracies)}, features {shown(features, 1)}. This library's first defaults at the "
+        f"same ε, {len(ours)} models: accuracy {shown(ours)}.",
     )
     lab.compare(
         "Adult: accuracy of a 0.4-DP model",

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fractions import Fraction
-from math import inf
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import joblib
@@ -21,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smoothboost import _validate
 from smoothboost.boost import Booster, boost
-from smoothboost.count_table import make_engine
 from smoothboost.draft import draft_schema
 from smoothboost.exceptions import BudgetTooSmallWarning, PrivacyLeakWarning, SeededNoiseWarning
 from smoothboost.learners.choices import Candidates
@@ -29,23 +27,33 @@ from smoothboost.learners.literals import Constraints
 from smoothboost.learners.one_rule import OneRule
 from smoothboost.learners.pair_rule import PairRule
 from smoothboost.learners.top_down import TopDown
+from smoothboost.link import Link
 from smoothboost.model import Model
+from smoothboost.parameters import (
+    Decision,
+    class_weights_of,
+    decision_of,
+    epsilon_of,
+    is_auto,
+    rational_or_auto,
+)
 from smoothboost.plan import TOO_NOISY, Budget, Plan, enough, make_plan
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.privacy.mechanisms import MECHANISMS
 from smoothboost.privacy.randomness import BitSource, SeededBits, SystemBits
-from smoothboost.schema import Boolean, Schema, text_of
+from smoothboost.problems import candidates_of, engines_of, supposed_errors
+from smoothboost.schema import Boolean, Schema
 from smoothboost.table import Table, as_frame
 
 MAX_ROUNDS = 10_000
 Learner = OneRule | PairRule | TopDown
 LEARNERS: dict[str, Learner] = {
-    "auto": OneRule(),
+    "auto": OneRule(literals="sets"),
     "one_rule": OneRule(),
     "pair_rule": PairRule(),
     "top_down": TopDown(),
 }
-_SMALL = 1 << 18  # cells below which threads cost more than they save
+_SMALL = 1 << 20  # cells below which threads cost more than they save
 
 
 class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -62,24 +70,36 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         0 is pure differential privacy; above 0, concentrated accounting is used wherever it
         allows less noise.
     learner : {"auto", "one_rule", "pair_rule", "top_down"} or a learner, default "auto"
-        Which rules compete. "auto" is "one_rule": rules with one literal. "pair_rule" has two
-        literals and learns interactions at the same privacy price; "top_down" is the paper's
-        trees. `OneRule(literals="one_hot")` is the paper's class of rules;
+        Which rules compete. "one_rule" has one literal; "auto" also lets rules test sets of
+        categories, `OneRule(literals="sets")`. "pair_rule" has two literals and learns
+        interactions at the same privacy price; "top_down" is the paper's trees.
+        `OneRule(literals="one_hot")` is the paper's class of rules;
         `TopDown(splits=3, criterion="gini")` says how trees grow.
     n_rounds, density, learning_rate : number or "auto", default "auto"
-        The paper's tau, kappa and lambda; "auto" uses public quantities only, and lets the
-        learning rate fall when a released rule takes back the one before it.
+        The paper's tau, kappa and lambda. "auto" uses public quantities and what was released
+        before: the density follows private counts of errors, which cost a part of the budget,
+        and the learning rate falls with them. With three classes and more, rounds are divided
+        among the classes.
     calibration : {"tight", "paper"}, default "tight"
-        "paper" uses the paper's constants, for reproduction; name the learning rate too, as an
-        automatic one falls.
+        "paper" uses the paper's constants, for reproduction, and knows two classes only; name
+        the learning rate too, as an automatic one falls.
     mechanism : {"auto", "permute_and_flip", "exponential"}, default "auto"
         How a rule is chosen: permute-and-flip for pure privacy and the exponential mechanism
         where delta lets it use a higher rate.
     random_state : None, int or NumPy generator, default None
         None draws from the operating system's secure source. A seed makes the fit repeatable
         and not private.
+    calibrate : float or "auto", default "auto"
+        The share of the budget, in [0, 1), for one private look after the last round at how
+        votes and classes go together: it gives the threshold and the probabilities. "auto" is
+        0 where the look cannot pay.
+    threshold : {"accuracy", "balanced"} or mapping of class to cost, default "accuracy"
+        What `predict` maximises: rows right; classes right, however rare (which costs a look at
+        their shares, unless the schema declares base rates); or the least cost, given what a
+        mistake on a row of each class costs.
     class_weight : mapping of class to number, or None, default None
-        Declared factors on the weights of classes.
+        Declared factors on the weights of classes while rules are chosen (with three and more, of
+        a class in its own problem), and on what a mistake costs when `predict` decides.
     rows_per_person : int, default 1
         The most rows one person may have; divides the budget.
     forbidden_columns : sequence of str, default ()
@@ -132,6 +152,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         calibration: str = "tight",
         mechanism: str = "auto",
         random_state: Any = None,
+        calibrate: float | str = "auto",
+        threshold: str | Mapping[Any, float] = "accuracy",
         class_weight: Mapping[Any, float] | None = None,
         rows_per_person: int = 1,
         forbidden_columns: Sequence[str] = (),
@@ -149,6 +171,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.calibration = calibration
         self.mechanism = mechanism
         self.random_state = random_state
+        self.calibrate = calibrate
+        self.threshold = threshold
         self.class_weight = class_weight
         self.rows_per_person = rows_per_person
         self.forbidden_columns = forbidden_columns
@@ -180,13 +204,14 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         table = Table.from_frame(schema, X, y, _threads(self.n_jobs))
         candidates = self._candidates(schema)
         plan = self._plan(schema, candidates, table.n_rows)
-        _warn_of_budget(plan, candidates)
+        _warn_of_budget(plan, candidates[0], schema)
         bits = _bit_source(self.random_state, private=plan.mechanism is not None)
 
         threads = _threads(self.n_jobs) if table.codes.size > _SMALL else 1
-        engine = make_engine(table, candidates, plan.n_rounds, threads)
+        engines = engines_of(table, candidates, plan.measure.n_rounds, threads)
+        booster = Booster(engines, candidates, plan)
         with _progress(self.verbose, plan.n_rounds) as on_round:
-            rules = boost(Booster(engine, candidates, plan), bits, on_round)
+            rules = boost(booster, bits, on_round)
 
         private = plan.budget.epsilon is not None
         self.privacy_ = Guarantee(
@@ -200,24 +225,33 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             seeded=private and self.random_state is not None,
             drafted=schema.drafted,
         )
-        self.model_ = Model(schema, rules, self.privacy_)
+        weights = class_weights_of(self.class_weight, schema)
+        link = _link(booster, plan, self._decision(schema), weights)
+        self.model_ = Model(schema, rules, self.privacy_, link, booster.errors)
         self.classes_ = np.unique(self.model_.classes)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class with the most votes for each row."""
+        """Return the class that `threshold` asks for, given each row's votes."""
         return self._released().predict(self._check(X))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the share of votes, as `Model.decision_function`, for sorted `classes_`."""
-        shares = self._released().decision_function(self._check(X))
-        if shares.ndim == 1:
-            return shares if self._order[0] == 0 else -shares
-        return shares[:, self._order]
+        """Return votes minus the threshold, as `Model.decision_function`, for sorted `classes_`."""
+        votes = self._released().decision_function(self._check(X))
+        if votes.ndim == 1:
+            return votes if self._order[0] == 0 else -votes
+        return self._by_sorted_class(votes)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return class probabilities, as `Model.predict_proba`, for sorted `classes_`."""
-        return self._released().predict_proba(self._check(X))[:, self._order]
+        return self._by_sorted_class(self._released().predict_proba(self._check(X)))
+
+    def _by_sorted_class(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Reorder columns; the first declared of equal leaders, as predicted, stays ahead."""
+        rows, first = np.arange(len(values)), values.argmax(axis=1)
+        tied = values == values[rows, first][:, None]
+        tied[rows, first] = False
+        return np.asarray(np.where(tied, np.nextafter(values, -np.inf), values)[:, self._order])
 
     @property
     def _order(self) -> NDArray[np.intp]:
@@ -242,7 +276,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         >>> from smoothboost import SmoothBoostClassifier, datasets
         >>> clf = SmoothBoostClassifier(schema=datasets.load_demo().schema, epsilon=0.5)
         >>> clf.plan(n_rows=30_000).mechanism
-        'permute_and_flip'
+        'exponential'
         """
         self._check_declarations()
         if self.schema is None:
@@ -261,8 +295,10 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         _threads(self.n_jobs)
         self._plan(schema, self._candidates(schema), n_rows=1)
 
-    def _candidates(self, schema: Schema) -> Candidates:
+    def _candidates(self, schema: Schema) -> tuple[Candidates, ...]:
         learner = self.learner
+        if is_auto(learner) and (self.calibration, self.mechanism) != ("tight", "auto"):
+            learner = "one_rule"  # the paper, and permute-and-flip, know no sets
         if isinstance(learner, str) and learner in LEARNERS:
             learner = LEARNERS[learner]
         if not isinstance(learner, Learner):
@@ -274,7 +310,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if schema is _ANY_SCHEMA:  # the columns are not known yet
             if isinstance(learner, PairRule):
                 learner = replace(learner, columns=None)
-            return learner.compete(schema)
+            return candidates_of(learner, schema, Constraints())
         forbidden = self.forbidden_columns
         if not isinstance(forbidden, list | tuple | set | frozenset):
             got = _validate.shown(forbidden)
@@ -284,30 +320,45 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             got = _validate.shown(monotone)
             raise ValueError(f"Expected monotone_columns to be a mapping, got {got}.")
         limits = Constraints(frozenset(forbidden), frozenset(monotone.items()))
-        return learner.compete(schema, limits)
+        return candidates_of(learner, schema, limits)
 
-    def _plan(self, schema: Schema, candidates: Candidates, n_rows: int) -> Plan:
-        epsilon = None
-        if self.epsilon is not None and not _is_infinite(self.epsilon):
-            above_zero = "> 0 (or None for no privacy)"
-            epsilon = _validate.number("epsilon", self.epsilon, above_zero, lambda value: value > 0)
+    def _decision(self, schema: Schema) -> Decision:
+        return decision_of(self.threshold, schema, schema is not _ANY_SCHEMA)
+
+    def _plan(self, schema: Schema, candidates: tuple[Candidates, ...], n_rows: int) -> Plan:
         delta = _validate.number("delta", self.delta, "in [0, 1)", lambda value: 0 <= value < 1)
         rows_per_person = _validate.whole("rows_per_person", self.rows_per_person, 1)
-        budget = Budget(
-            None if epsilon is None else _validate.rational(epsilon), delta, rows_per_person
-        )
+        calibration = _validate.one_of("calibration", self.calibration, ("tight", "paper"))
+        mechanism = _validate.one_of("mechanism", self.mechanism, ("auto", *MECHANISMS))
+        calibrate = rational_or_auto("calibrate", self.calibrate, "in [0, 1)", _below_one)
+        decision = self._decision(schema)
+        if calibration == "paper" and len(candidates) > 1:
+            raise ValueError(
+                f"Expected calibration='tight' with {len(candidates)} classes, got 'paper', "
+                "which knows two."
+            )
+        if calibration == "paper" and calibrate == "auto":
+            calibrate = 0
+        if candidates[0].even and mechanism == "permute_and_flip":
+            raise ValueError(
+                "Expected mechanism='exponential' or 'auto' with rules on sets of categories, "
+                "got 'permute_and_flip', which would have to list all sets."
+            )
         return make_plan(
-            budget,
+            Budget(epsilon_of(self.epsilon), delta, rows_per_person),
             n_rows,
-            candidates,
-            _class_weights(schema, self.class_weight),
+            max(candidates, key=lambda rules: rules.choices[0].n_options),
+            class_weights_of(self.class_weight, schema, schema is not _ANY_SCHEMA),
             "auto"
-            if _is_auto(self.n_rounds)
+            if is_auto(self.n_rounds)
             else _validate.whole("n_rounds", self.n_rounds, 1, MAX_ROUNDS),
-            _rational_or_auto("density", self.density, "in (0, 1]", lambda x: 0 < x <= 1),
-            _rational_or_auto("learning_rate", self.learning_rate, "> 0", lambda x: x > 0),
-            _validate.one_of("calibration", self.calibration, ("tight", "paper")),
-            _validate.one_of("mechanism", self.mechanism, ("auto", *MECHANISMS)),
+            rational_or_auto("density", self.density, "in (0, 1]", lambda x: 0 < x <= 1),
+            rational_or_auto("learning_rate", self.learning_rate, "> 0", lambda x: x > 0),
+            calibration,
+            mechanism,
+            calibrate,
+            len(candidates) if decision.costs is None else 0,
+            supposed_errors(schema),
         )
 
     def _declare(self, X: Any, y: Any) -> tuple[Schema, Any, Any]:
@@ -362,6 +413,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         tags.non_deterministic = self.epsilon is not None and self.random_state is None
+        # scikit-learn measures that on three classes of 100 rows each: few for a small budget.
+        tags.classifier_tags.poor_score = isinstance(self.epsilon, Real) and self.epsilon < 10
         return tags
 
 
@@ -369,34 +422,28 @@ _ANY_SCHEMA = Schema({f"column{at}": Boolean() for at in range(8)}, target=[0, 1
 """Stands in for a schema that is not known yet, to check the other declarations."""
 
 
-def _class_weights(schema: Schema, declared: Any) -> tuple[Fraction, ...]:
-    if declared is None or (schema is _ANY_SCHEMA and isinstance(declared, Mapping)):
-        return (Fraction(1),) * len(schema.target)
-    if isinstance(declared, str) and declared == "balanced":
-        raise ValueError(
-            "Expected class_weight to be a declared mapping, got 'balanced', which would read "
-            "class counts from the private rows. Declare the weights: {class: weight, ...}."
-        )
-    if not isinstance(declared, Mapping):
-        got = _validate.shown(declared)
-        raise ValueError(f"Expected class_weight to be a mapping or None, got {got}.")
-    by_text = {text_of(label): label for label in schema.target}
-    weights = {}
-    for label, weight in declared.items():
-        if text_of(label) not in by_text:
-            raise ValueError(
-                f"Expected class_weight to name declared classes ({', '.join(by_text)}), "
-                f"got {label!r}."
-            )
-        value = _validate.number(f"class_weight[{label!r}]", weight, "> 0", lambda x: x > 0)
-        weights[text_of(label)] = _validate.rational(value)
-    return tuple(weights.get(text, Fraction(1)) for text in by_text)
+def _below_one(value: float) -> bool:
+    return 0 <= value < 1
 
 
-def _rational_or_auto(name: str, value: Any, what: str, accept: Any) -> Any:
-    if _is_auto(value):
-        return "auto"
-    return _validate.rational(_validate.number(name, value, f'{what} (or "auto")', accept))
+def _link(
+    booster: Booster, plan: Plan, decision: Decision, class_weights: Sequence[Fraction]
+) -> Link:
+    """Return how votes become probabilities and decisions, from what was released.
+
+    Class weights last in the votes only if density and link are fixed: a density follows errors
+    that count all rows alike, and a link is chosen by them. Then they count as costs here.
+    """
+    shares = [max(1, count) / (2 * plan.measure.n_rows) for count in booster.shares]
+    if len(shares) == 1:
+        shares = [max(1 - shares[0], shares[0] / 1e6), shares[0]]
+    weights = decision.weights(tuple(shares))
+    if plan.following is not None or booster.link is not None:
+        costs = (cost * float(own) for cost, own in zip(weights, class_weights, strict=True))
+        weights = tuple(min(max(cost, 1e-300), 1e300) for cost in costs)
+    if booster.link is not None:
+        return plan.links.link(booster.link, weights)
+    return Link.plain(plan.n_rounds, weights)
 
 
 def _is_named(X: Any) -> bool:
@@ -409,14 +456,6 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _is_infinite(value: Any) -> bool:
-    return isinstance(value, float) and value == inf
-
-
-def _is_auto(value: Any) -> bool:
-    return _is_text(value) and value == "auto"
-
-
 def _unsupported_message(arguments: Mapping[str, Any]) -> str:
     if "sample_weight" in arguments:
         return (
@@ -426,7 +465,7 @@ def _unsupported_message(arguments: Mapping[str, Any]) -> str:
     return f"Expected only X and y, got {', '.join(sorted(arguments))}."
 
 
-def _warn_of_budget(plan: Plan, candidates: Candidates) -> None:
+def _warn_of_budget(plan: Plan, candidates: Candidates, schema: Schema) -> None:
     if plan.mechanism is not None and plan.budget.delta * plan.measure.n_rows >= 1:
         warnings.warn(
             f"delta = {plan.budget.delta:g} is at least 1 / {plan.measure.n_rows:,}, the number of "
@@ -434,6 +473,15 @@ def _warn_of_budget(plan: Plan, candidates: Candidates) -> None:
             PrivacyLeakWarning,
             stacklevel=3,
         )
+    for label, rate in zip(schema.target, schema.base_rates or (), strict=False):
+        if plan.lost_rows > rate * plan.measure.n_rows:
+            warnings.warn(
+                f"The budget cannot serve class {label!r}: of its declared "
+                f"{rate * plan.measure.n_rows:,.0f} rows, noise may cost a choice "
+                f"{plan.lost_rows:,.0f}. Rules will hardly find it.",
+                BudgetTooSmallWarning,
+                stacklevel=3,
+            )
     if plan.noise <= TOO_NOISY:
         return
     rows, epsilon = enough(plan, candidates)

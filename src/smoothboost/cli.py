@@ -6,8 +6,6 @@ Of the private rows, only their number and the released model are ever shown.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
 from math import inf, isinf
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,8 +20,10 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 from typer.core import TyperGroup
 
-from smoothboost import __version__, _validate, display
-from smoothboost.classifier import LEARNERS, Learner, SmoothBoostClassifier
+from smoothboost import __version__, display
+from smoothboost import cli_options as options
+from smoothboost.classifier import SmoothBoostClassifier
+from smoothboost.cli_options import classifier_of
 from smoothboost.datasets import Dataset, load_demo
 from smoothboost.draft import draft_schema
 from smoothboost.files import check_suffix, missing_as_null, read_table, reserved, write_table
@@ -66,59 +66,6 @@ app = typer.Typer(
 schema_app = typer.Typer(help="Make the schema: the declared public facts.", no_args_is_help=True)
 app.add_typer(schema_app, name="schema")
 
-_Data = Annotated[Path, typer.Argument(metavar="DATA", help="The rows: .csv or .parquet.")]
-_ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit wrote.")]
-_SchemaFile = Annotated[Path, typer.Argument(metavar="SCHEMA", help="The declared public facts.")]
-_SchemaOption = Annotated[
-    Path, typer.Option("--schema", metavar="SCHEMA", help="The declared public facts.")
-]
-_Target = Annotated[str, typer.Option(metavar="COL", help="The column that holds the classes.")]
-_Epsilon = Annotated[float, typer.Option(help="The total budget; inf switches the noise off.")]
-_Delta = Annotated[float, typer.Option(help="0 is pure differential privacy.")]
-_Rounds = Annotated[int | None, typer.Option(help="Rules to choose.", show_default="auto")]
-_Density = Annotated[
-    float | None, typer.Option(help="Smoothness of the weights, in (0, 1].", show_default="auto")
-]
-_Rate = Annotated[
-    float | None, typer.Option(help="How fast weights follow votes.", show_default="auto")
-]
-_PerPerson = Annotated[int, typer.Option(help="The most rows one person may have.")]
-_Forbid = Annotated[
-    list[str] | None, typer.Option(metavar="COL", help="A column no rule may test. Repeatable.")
-]
-_Monotone = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COL=+1|-1", help="A column with a monotone effect. Repeatable."),
-]
-_ClassWeight = Annotated[
-    list[str] | None, typer.Option(metavar="CLASS=W", help="A class's weight. Repeatable.")
-]
-_Learner = Annotated[
-    str, typer.Option(metavar="NAME", help="auto, one_rule, pair_rule or top_down.")
-]
-_Splits = Annotated[
-    int | None, typer.Option(help="For top_down: splits of a tree; 3 if not given.")
-]
-_Criterion = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="For top_down: gini (default), entropy, error, sqrt."),
-]
-_MaxPairs = Annotated[
-    int | None, typer.Option(help="For pair_rule: the most pairs of columns that compete.")
-]
-_Literals = Annotated[
-    str, typer.Option(metavar="threshold|one_hot", help="How rules test numeric columns.")
-]
-_Calibration = Annotated[str, typer.Option(metavar="tight|paper", help="Whose constants.")]
-_Mechanism = Annotated[
-    str, typer.Option(metavar="NAME", help="auto, permute_and_flip or exponential.")
-]
-_Seed = Annotated[
-    int | None, typer.Option(help="Repeatable noise: for tests only, as it is not private.")
-]
-_Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
-_Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
-
 
 def _show_version(wanted: bool) -> None:
     if wanted:
@@ -138,12 +85,12 @@ def _main(
 
 @app.command()
 def demo(
-    epsilon: _Epsilon = 1.0,
-    seed: _Seed = None,
+    epsilon: options.Epsilon = 1.0,
+    seed: options.Seed = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write the model, if anywhere.")
     ] = None,
-    force: _Force = False,
+    force: options.Force = False,
 ) -> None:
     """Fit and show a model of a made-up census table; needs no data."""
     classifier = SmoothBoostClassifier(epsilon=epsilon, random_state=seed, verbose=1)
@@ -158,50 +105,58 @@ def demo(
 
 @app.command()
 def fit(
-    data: _Data,
-    schema: _SchemaOption,
-    target: _Target,
-    epsilon: _Epsilon,
-    output: _Output,
-    delta: _Delta = 0.0,
-    rounds: _Rounds = None,
-    density: _Density = None,
-    learning_rate: _Rate = None,
-    rows_per_person: _PerPerson = 1,
-    class_weight: _ClassWeight = None,
-    forbid: _Forbid = None,
-    monotone: _Monotone = None,
-    learner: _Learner = "auto",
-    literals: _Literals = "threshold",
-    splits: _Splits = None,
-    criterion: _Criterion = None,
-    max_pairs: _MaxPairs = None,
-    calibration: _Calibration = "tight",
-    mechanism: _Mechanism = "auto",
-    seed: _Seed = None,
-    force: _Force = False,
+    data: options.Data,
+    schema: options.SchemaOption,
+    target: options.Target,
+    epsilon: options.Epsilon,
+    output: options.Output,
+    delta: options.Delta = 0.0,
+    rounds: options.Rounds = None,
+    density: options.Density = None,
+    learning_rate: options.Rate = None,
+    calibrate: options.Calibrate = None,
+    threshold: options.Threshold = None,
+    rows_per_person: options.PerPerson = 1,
+    class_weight: options.ClassWeight = None,
+    forbid: options.Forbid = None,
+    monotone: options.Monotone = None,
+    learner: options.LearnerName = "auto",
+    literals: options.Literals = None,
+    splits: options.Splits = None,
+    criterion: options.Criterion = None,
+    max_pairs: options.MaxPairs = None,
+    calibration: options.Calibration = "tight",
+    mechanism: options.Mechanism = "auto",
+    seed: options.Seed = None,
+    force: options.Force = False,
 ) -> None:
     """Fit a private model and write what may be released."""
     declared = Schema.read(schema)
     if target in declared.columns:
         raise ValueError(f"Expected the target {target!r} not to be a column of {schema}, got it.")
-    classifier = SmoothBoostClassifier(
-        schema=declared,
+    classifier = classifier_of(
+        declared,
         epsilon=epsilon,
         delta=delta,
-        learner=_learner(
-            learner, literals, splits=splits, criterion=criterion, max_pairs=max_pairs
-        ),
-        n_rounds=_or_auto(rounds),
-        density=_or_auto(density),
-        learning_rate=_or_auto(learning_rate),
+        rounds=rounds,
+        density=density,
+        learning_rate=learning_rate,
+        calibrate=calibrate,
+        threshold=threshold,
+        rows_per_person=rows_per_person,
+        class_weight=class_weight,
+        forbid=forbid,
+        monotone=monotone,
+        learner=learner,
+        learner_options={
+            "literals": literals,
+            "splits": splits,
+            "criterion": criterion,
+            "max_pairs": max_pairs,
+        },
         calibration=calibration,
         mechanism=mechanism,
         random_state=seed,
-        rows_per_person=rows_per_person,
-        class_weight=_class_weight(class_weight or ()),
-        forbidden_columns=tuple(forbid or ()),
-        monotone_columns=_monotone(monotone or ()),
         verbose=1,
     )
     classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
@@ -214,7 +169,12 @@ def fit(
 
 
 @app.command()
-def predict(model: _ModelFile, data: _Data, output: _Output, force: _Force = False) -> None:
+def predict(
+    model: options.ModelFile,
+    data: options.Data,
+    output: options.Output,
+    force: options.Force = False,
+) -> None:
     """Add a prediction and the probability of each class to rows."""
     released = Model.read(model)
     check_suffix(output)
@@ -229,7 +189,7 @@ def predict(model: _ModelFile, data: _Data, output: _Output, force: _Force = Fal
 
 
 @app.command()
-def explain(model: _ModelFile) -> None:
+def explain(model: options.ModelFile) -> None:
     """Show a model: its guarantee, its votes, and what each column adds."""
     released = Model.read(model)
     _show_model(released)
@@ -241,49 +201,59 @@ def explain(model: _ModelFile) -> None:
 
 @app.command()
 def plan(
-    schema: _SchemaFile,
+    schema: options.SchemaFile,
     rows: Annotated[int, typer.Option(help="How many rows there will be; public.")],
-    epsilon: _Epsilon,
-    delta: _Delta = 0.0,
-    rounds: _Rounds = None,
-    density: _Density = None,
-    learning_rate: _Rate = None,
-    rows_per_person: _PerPerson = 1,
-    class_weight: _ClassWeight = None,
-    forbid: _Forbid = None,
-    monotone: _Monotone = None,
-    learner: _Learner = "auto",
-    literals: _Literals = "threshold",
-    splits: _Splits = None,
-    criterion: _Criterion = None,
-    max_pairs: _MaxPairs = None,
-    calibration: _Calibration = "tight",
-    mechanism: _Mechanism = "auto",
+    epsilon: options.Epsilon,
+    delta: options.Delta = 0.0,
+    rounds: options.Rounds = None,
+    density: options.Density = None,
+    learning_rate: options.Rate = None,
+    calibrate: options.Calibrate = None,
+    threshold: options.Threshold = None,
+    rows_per_person: options.PerPerson = 1,
+    class_weight: options.ClassWeight = None,
+    forbid: options.Forbid = None,
+    monotone: options.Monotone = None,
+    learner: options.LearnerName = "auto",
+    literals: options.Literals = None,
+    splits: options.Splits = None,
+    criterion: options.Criterion = None,
+    max_pairs: options.MaxPairs = None,
+    calibration: options.Calibration = "tight",
+    mechanism: options.Mechanism = "auto",
 ) -> None:
     """Say what a fit would spend on what, before any row is touched."""
-    classifier = SmoothBoostClassifier(
-        schema=Schema.read(schema),
+    classifier = classifier_of(
+        Schema.read(schema),
         epsilon=epsilon,
         delta=delta,
-        learner=_learner(
-            learner, literals, splits=splits, criterion=criterion, max_pairs=max_pairs
-        ),
-        n_rounds=_or_auto(rounds),
-        density=_or_auto(density),
-        learning_rate=_or_auto(learning_rate),
+        rounds=rounds,
+        density=density,
+        learning_rate=learning_rate,
+        calibrate=calibrate,
+        threshold=threshold,
+        rows_per_person=rows_per_person,
+        class_weight=class_weight,
+        forbid=forbid,
+        monotone=monotone,
+        learner=learner,
+        learner_options={
+            "literals": literals,
+            "splits": splits,
+            "criterion": criterion,
+            "max_pairs": max_pairs,
+        },
         calibration=calibration,
         mechanism=mechanism,
-        rows_per_person=rows_per_person,
-        class_weight=_class_weight(class_weight or ()),
-        forbidden_columns=tuple(forbid or ()),
-        monotone_columns=_monotone(monotone or ()),
     )
     _section("Plan", display.plan_table(_planned(classifier, rows)))
     _section("With another epsilon", _epsilon_table(classifier, rows))
 
 
 @schema_app.command()
-def draft(data: _Data, target: _Target, output: _Output, force: _Force = False) -> None:
+def draft(
+    data: options.Data, target: options.Target, output: options.Output, force: options.Force = False
+) -> None:
     """Draft a schema from rows, for a person to edit. The draft is not private."""
     with reserved(output, force) as temporary:
         rows = read_table(data)
@@ -311,44 +281,6 @@ def draft(data: _Data, target: _Target, output: _Output, force: _Force = False) 
 
 
 # What commands share
-
-
-def _learner(name: str, literals: str, **options: Any) -> Learner:
-    """Return a learner, with the options that were given."""
-    learner = LEARNERS[_validate.one_of("learner", name, LEARNERS)]
-    given = {option: value for option, value in options.items() if value is not None}
-    for option in given:
-        if not hasattr(learner, option):
-            raise ValueError(f"Expected no --{option.replace('_', '-')} with learner {name}.")
-    return replace(learner, literals=literals, **given)
-
-
-def _or_auto(value: Any) -> Any:
-    return "auto" if value is None else value
-
-
-def _class_weight(declared: Sequence[str]) -> dict[str, float] | None:
-    """Read CLASS=WEIGHT."""
-    weights = {}
-    for text in declared:
-        label, _, weight = text.rpartition("=")
-        try:
-            weights[label] = float(weight)
-        except ValueError:
-            raise ValueError(f"Expected class-weight to be CLASS=WEIGHT, got {text!r}.") from None
-    return weights or None
-
-
-def _monotone(declared: Sequence[str]) -> dict[str, int]:
-    """Read COL=+1 or COL=-1."""
-    signs = {"+1": 1, "1": 1, "-1": -1}
-    columns = {}
-    for text in declared:
-        name, _, sign = text.rpartition("=")
-        if not name or sign not in signs:
-            raise ValueError(f"Expected monotone to be COL=+1 or COL=-1, got {text!r}.")
-        columns[name] = signs[sign]
-    return columns
 
 
 def _planned(classifier: SmoothBoostClassifier, n_rows: int) -> Plan:

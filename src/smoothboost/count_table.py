@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from smoothboost import _kernels
 from smoothboost.engine import CountEngine, LocalEngine, Region
 from smoothboost.learners.choices import Candidates
-from smoothboost.learners.one_rule import OneRuleCandidates
-from smoothboost.rules import Literal, LiteralRule, Rule
+from smoothboost.rules import Literal, LiteralRule, Members, Rule, Test
 from smoothboost.table import Table
 
 _BLOCK = 4096  # rows whose codes fit the first cache, and whose numbers fit 16 bits
@@ -48,19 +47,27 @@ class CountTable(LocalEngine):
     def __init__(self, table: Table, n_rounds: int, n_threads: int = 1) -> None:
         super().__init__(table, n_rounds, n_threads)
         self._n_rounds = n_rounds
-        self._offsets = [0] * self._n_classes
         limit = _MANY_VALUES if table.n_rows >= _MANY_ROWS else _FEW_VALUES
         self._digits, self._pack_starts, places = _pack(self._column_starts, limit)
         self._words = np.zeros((places[-1, 1] + 1, table.n_rows), dtype=np.uint32)
         fill = partial(_kernels.fill_words, self._codes, places, self._words)
         self._threads.spread(-(-table.n_rows // _BLOCK), fill)
         self._tallies = [np.zeros(0, dtype=np.uint32)] * n_threads
-        shape = (self._n_classes, 2 * n_rounds + 1, self._column_starts[-1])
+        self._start()
+
+    def _start(self) -> None:
+        """Count the rows before any vote."""
+        self._offsets = [0] * self._n_classes
+        shape = (self._n_classes, 2 * self._n_rounds + 1, self._column_starts[-1])
         self._counts = np.zeros(shape, dtype=np.int64)
         count = partial(_kernels.count_labels, self._labels)
-        self._counts[:, n_rounds] = self._count(count, self._n_classes)
+        self._counts[:, self._n_rounds] = self._count(count, self._n_classes)
         self._n_scans = [0] * len(self._codes)  # for few rows, by column
         self._indexes: dict[int, tuple[NDArray[np.uint16], NDArray[np.int32]]] = {}
+
+    def _row_levels(self, start: int, stop: int) -> NDArray[np.int64]:
+        offsets = np.array(self._offsets)[self._labels[start:stop]]
+        return np.asarray(self._levels[start:stop] + offsets)
 
     def level_counts(self) -> NDArray[np.int64]:
         """Return how many rows stand at each (class, level)."""
@@ -70,8 +77,13 @@ class CountTable(LocalEngine):
         """Return the weight at each (code, class), columns one after the other."""
         if region:
             raise NotImplementedError("A count table knows no regions: use a LocalEngine.")
-        sums = [weights[c] @ self._counts[c, self._slots(c)] for c in self._classes]
-        return np.stack(sums, axis=1)
+        sums = np.empty((self._column_starts[-1], self._n_classes), dtype=np.int64)
+        for label in self._classes:
+            held = np.flatnonzero(weights[label])  # levels that some row has
+            first, last = (held[0], held[-1] + 1) if len(held) else (0, 0)
+            counts = self._counts[label, self._slots(label)][first:last]
+            sums[:, label] = weights[label, first:last] @ counts
+        return sums
 
     def pair_sums(self, weights: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Raise: a count table holds one column at a time."""
@@ -98,8 +110,19 @@ class CountTable(LocalEngine):
         twin._n_scans = self._n_scans.copy()
         return twin
 
-    def _always_holds(self, literal: Literal) -> bool:
-        return bool(literal.stop - literal.start == self._n_codes[literal.column])
+    def for_labels(self, labels: NDArray[np.uint8]) -> CountTable:
+        """Return an engine without votes on the same codes, with other labels, 0 or 1."""
+        twin = copy(self)
+        twin._labels = labels
+        twin._levels = np.zeros(len(labels), dtype=np.int16)
+        twin._n_votes = 0
+        twin._tallies = [np.zeros(0, dtype=np.uint32)] * self._threads.count
+        twin._start()
+        return twin
+
+    def _always_holds(self, test: Test) -> bool:
+        n_inside = sum(stop - start for start, stop in test.runs)
+        return bool(n_inside == self._n_codes[test.column])
 
     @property
     def _classes(self) -> range:
@@ -110,7 +133,7 @@ class CountTable(LocalEngine):
         lowest = self._n_rounds - self._offsets[label]
         return slice(lowest, lowest + self._n_votes + 1)
 
-    def _move(self, literal: Literal, if_true: int, if_false: int) -> None:
+    def _move(self, literal: Test, if_true: int, if_false: int) -> None:
         """Shift the rows that leave the majority of their class, and carry their counts."""
         movers: list[tuple[int, bool, int, int]] = []  # see `_kernels.move_rows`
         carries: list[tuple[int, int, int, int]] = []  # class, step, first slot, number of slots
@@ -118,7 +141,7 @@ class CountTable(LocalEngine):
         for label, rises_inside in ((if_true, True), (if_false, False)):
             here = self._column_counts(literal.column, label)
             at_levels = here.sum(axis=1)
-            inside = int(here[:, literal.start : literal.stop].sum())
+            inside = sum(int(here[:, start:stop].sum()) for start, stop in literal.runs)
             outside = int(at_levels.sum()) - inside
             rising, falling = (inside, outside) if rises_inside else (outside, inside)
             few_rise = rising <= falling
@@ -133,11 +156,14 @@ class CountTable(LocalEngine):
             n_keys += highest - lowest + 1
             if not few_rise:
                 self._offsets[label] += 1
+        moving = np.array(movers, dtype=np.int64)
         few = n_moved * _MANY_OF < self.n_rows
-        indexed = few and self._n_scans[literal.column] >= _MANY_SCANS
-        self._n_scans[literal.column] += few and not indexed
-        find = self._by_index if indexed else self._by_scan
-        move = partial(find(literal, np.array(movers, dtype=np.int64)), self._levels)
+        if isinstance(literal, Members) or (few and self._n_scans[literal.column] >= _MANY_SCANS):
+            find = self._by_index(literal, moving)
+        else:
+            self._n_scans[literal.column] += few
+            find = self._by_scan(literal, moving)
+        move = partial(find, self._levels)
         moved = self._count(move, n_keys)
         for label, step, first, size in carries:
             leaving, moved = moved[:size], moved[size:]
@@ -155,11 +181,12 @@ class CountTable(LocalEngine):
             movers,
         )
 
-    def _by_index(self, literal: Literal, movers: NDArray[np.int64]) -> partial[None]:
+    def _by_index(self, literal: Test, movers: NDArray[np.int64]) -> partial[None]:
         """Find the rows that move by the column's index, without looking at the others."""
         n_codes = int(self._n_codes[literal.column])
-        inside = [(literal.start, literal.stop)]
-        outside = [(0, literal.start), (literal.stop, n_codes)]
+        inside = literal.runs
+        edges = [0, *(edge for run in inside for edge in run), n_codes]
+        outside = list(zip(edges[::2], edges[1::2], strict=True))
         groups = [
             (label * n_codes + first, label * n_codes + last)
             for label, is_inside, _, _ in movers.tolist()
@@ -238,5 +265,4 @@ def make_engine(
     table: Table, candidates: Candidates, n_rounds: int, n_threads: int = 1
 ) -> CountEngine:
     """Return the engine that serves these candidates best."""
-    only_literals = isinstance(candidates, OneRuleCandidates)
-    return (CountTable if only_literals else LocalEngine)(table, n_rounds, n_threads)
+    return (CountTable if candidates.single_column else LocalEngine)(table, n_rounds, n_threads)

@@ -6,6 +6,23 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal, localcontext
 from itertools import pairwise
 
 SCALES = ("linear", "log", "sqrt")
+WIDE, VERY_WIDE = 1000, 1_000_000
+"""A range that is not negative counts as wide if it ends this many times above its start."""
+
+
+def automatic_scale(low: float, high: float) -> str:
+    """Choose the scale of a column that declares none, by its bounds alone.
+
+    Amounts and counts that may be large mostly are not, so even bins would hold them in one.
+
+    Examples
+    --------
+    >>> automatic_scale(0, 10**8), automatic_scale(0, 100_000), automatic_scale(17, 90)
+    ('log', 'sqrt', 'linear')
+    """
+    if low < 0 or high < WIDE * max(low, 1):
+        return "linear"
+    return "sqrt" if high < VERY_WIDE * max(low, 1) else "log"
 
 
 def spaced(lowest: float, highest: float, bins: int, scale: str) -> tuple[float, ...]:
@@ -40,6 +57,27 @@ def spaced(lowest: float, highest: float, bins: int, scale: str) -> tuple[float,
             float(value.quantize(Decimal(1).scaleb(place)))
             for value, place in zip(exact[1:], places, strict=True)
         )
+
+
+def spaced_whole(lowest: float, highest: float, bins: int, scale: str) -> tuple[float, ...]:
+    """Cut the whole numbers from low to high into at most so many bins, at whole numbers.
+
+    Each number has its own bin if bins suffice. Otherwise the edges of `spaced` are rounded, and
+    those that fall together count once.
+
+    Examples
+    --------
+    >>> spaced_whole(1, 5, 64, "linear")
+    (1.0, 2.0, 3.0, 4.0)
+    >>> spaced_whole(0, 100, 10, "log")  # 0.59 and 1.5 are 1 and 2, 3 is 3
+    (1.0, 2.0, 3.0, 5.0, 9.0, 15.0, 24.0, 39.0, 63.0)
+    """
+    low, high = int(lowest), int(highest)
+    if high - low < bins:
+        return tuple(float(number) for number in range(low, high))
+    rounded = dict.fromkeys(round(edge) for edge in spaced(lowest, highest, bins, scale))
+    # Far from zero, floats are not dense enough: an edge may have been rounded out of the range.
+    return tuple(float(edge) for edge in rounded if low <= edge < high)
 
 
 def _context(precision: int) -> Context:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
+from itertools import groupby
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -13,11 +15,19 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from smoothboost.rules import Rule
+from smoothboost.scorecard import CardLine, card_lines, equal_runs
 from smoothboost.wording import rule_lines
 
 if TYPE_CHECKING:
     from smoothboost.model import Model
     from smoothboost.plan import Plan
+
+
+LONGEST_LIST = 25
+"""The most lines of a list of votes; what is longer is shown as a scorecard."""
+
+PAGE = 50
+"""How many lines of rules with several literals the text of a model may take."""
 
 
 def make_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
@@ -30,42 +40,121 @@ def make_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
 def votes_text(model: Model) -> str:
     """Return the votes as a plain table, the paper's way: votes | column, literal.
 
-    Rules with several literals take several lines each.
+    Long lists are shown as a scorecard instead. Rules with several literals take several lines
+    each; those that do not fit a page are counted.
     """
     if not model.is_additive:
-        return _rules_text(model)
+        lines = _rules_text(model)
+    elif _is_short(model):
+        lines = _list_text(model)
+    else:
+        lines = _card_text(model)
+    notes = decision_notes(model)
+    return "\n".join(
+        [f"{votes_summary(model)}; {model.guarantee}", "", *lines, *([""] if notes else []), *notes]
+    )
+
+
+def _is_short(model: Model) -> bool:
+    return len(model.vote_rows()["votes"]) <= LONGEST_LIST
+
+
+def _list_text(model: Model) -> list[str]:
     rows = model.vote_rows()
     tests = [f"{c} {t}".strip() for c, t in zip(rows["column"], rows["literal"], strict=True)]
-    binary = "otherwise" not in rows
-    if not binary:
+    if "otherwise" in rows:
         outcomes = zip(rows["class"], rows["otherwise"], strict=True)
         tests = [
             f"{test}: {yes}, otherwise {no}"
             for test, (yes, no) in zip(tests, outcomes, strict=True)
         ]
-    width = max(5, *(len(f"{votes:+d}") for votes in rows["votes"]))
-    lines = [
-        f"{votes_summary(model)}; {model.guarantee}",
-        "",
-        f"{'votes':>{width}} | " + (f"for {model.schema.target[1]} if" if binary else "rule"),
-        f"{'-' * width}-+-{'-' * max(map(len, tests))}",
+    elif len(model.schema.target) > 2:
+        tests = [
+            f"for {label} {test if test == 'always' else f'if {test}'}"
+            for label, test in zip(rows["class"], tests, strict=True)
+        ]
+    binary = len(model.schema.target) == 2
+    head = f"for {model.schema.target[1]} if" if binary else "rule"
+    shown = [f"{votes:{'d' if 'otherwise' in rows else '+d'}}" for votes in rows["votes"]]
+    return _two_columns("votes", head, shown, tests)
+
+
+def _two_columns(left: str, right: str, numbers: list[str], texts: list[str]) -> list[str]:
+    width = max(map(len, [left, *numbers]))
+    return [
+        f"{left:>{width}} | {right}",
+        f"{'-' * width}-+-{'-' * max(map(len, texts), default=len(right))}",
+        *(f"{number:>{width}} | {text}" for number, text in zip(numbers, texts, strict=True)),
     ]
-    for votes, test in zip(rows["votes"], tests, strict=True):
-        lines.append(f"{votes:>+{width}d} | {test}" if binary else f"{votes:>{width}d} | {test}")
-    return "\n".join(lines)
 
 
-def _rules_text(model: Model) -> str:
-    lines = [f"{votes_summary(model)}; {model.guarantee}", "", "votes | rule", "------+-----"]
-    for rule, votes in _rules_by_votes(model):
-        for at, line in enumerate(rule_lines(model.schema, rule)):
-            lines.append(f"{'' if at else votes:>5} | {line}")
-    return "\n".join(lines)
+def _card_text(model: Model) -> list[str]:
+    text: list[str] = []
+    for label, card in groupby(card_lines(model), key=lambda line: line.label):
+        points, values = [], []
+        for name, lines in groupby(card, key=lambda line: line.column):
+            if name:
+                points.append("")
+                values.append(name)
+            for line in lines:
+                points.append(_points(line))
+                values.append(f"  {line.value}" if name else line.value)
+        text += [""] if text else []
+        text += _two_columns("points", f"for {model.schema.target[label]}", points, values)
+    return text
+
+
+def _points(line: CardLine) -> str:
+    return f"{line.points:+d}" if line.points else "0"
+
+
+def _rules_text(model: Model) -> list[str]:
+    """Say the rules that fit a page, at least one, and how many do not."""
+    lines = ["votes | rule", "------+-----"]
+    rules = _rules_by_votes(model)
+    for shown, (rule, votes) in enumerate(rules):
+        said = rule_lines(model.schema, rule)
+        if shown and len(lines) + len(said) > PAGE:
+            left = len(rules) - shown
+            more = "1 more rule" if left == 1 else f"{left} more rules"
+            return [*lines, f"... and {more} (model.votes() has all)"]
+        lines += [f"{'' if at else votes:>5} | {line}" for at, line in enumerate(said)]
+    return lines
 
 
 def _rules_by_votes(model: Model) -> list[tuple[Rule, int]]:
-    """Return the distinct rules, those with the most votes first, then in the order chosen."""
-    return Counter(model.rules).most_common()
+    """Return the distinct rules, by the columns they test, those with the most votes first."""
+    votes = Counter(rule.columns for rule in model.rules)
+    places = {columns: place for place, (columns, _) in enumerate(votes.most_common())}
+    return sorted(Counter(model.rules).most_common(), key=lambda item: places[item[0].columns])
+
+
+def decision_notes(model: Model) -> list[str]:
+    """Say what is predicted from votes or points, unless it goes without saying.
+
+    With two classes, that is where the link's threshold lies, if it is not 0; with more, what the
+    weights are worth, and which classes no rule is about.
+    """
+    link, target = model.link, model.schema.target
+    unit = "points" if model.is_additive and not _is_short(model) else "votes"
+    if len(target) == 2:
+        if link.threshold == 0 and unit == "votes":
+            return []
+        least = floor(link.threshold) + 1 if abs(link.threshold) < 1e9 else link.threshold
+        enough = f"{least:+,}" if least else "0"
+        return [f"predicts {target[1]} at {enough} {unit} or more, {target[0]} below"]
+    notes = [f"predicts the class with the most {unit}"] if unit == "points" else []
+    if any(link.head_starts):
+        starts = [
+            f"{votes:+.3g} to {label}"
+            for label, votes in zip(target, link.head_starts, strict=True)
+            if votes
+        ]
+        notes = [f"predicts the class with the most {unit} after adding {', '.join(starts)}"]
+    if model.unheard:
+        never = ", ".join(str(target[at]) for at in model.unheard)
+        notes.append(f"never predicts {never}: no rule is about it")
+    return notes
 
 
 def votes_summary(model: Model) -> str:
@@ -79,23 +168,49 @@ def votes_summary(model: Model) -> str:
     return f"{votes}{cancelled} on {used}"
 
 
-def votes_table(model: Model) -> RichTable:
-    """Return the votes as a coloured table."""
+def votes_table(model: Model) -> RenderableType:
+    """Return the votes as a coloured table; long lists of them as a scorecard."""
     if not model.is_additive:
-        return _rules_table(model)
+        tables: list[RenderableType] = [_rules_table(model)]
+    elif _is_short(model):
+        tables = [_list_table(model)]
+    else:
+        tables = []
+        for label, card in groupby(card_lines(model), key=lambda line: line.label):
+            tables += [Text("")] if tables else []
+            tables.append(_card_table(model, label, list(card)))
+    return Group(*tables, *(Text(note, style="italic") for note in decision_notes(model)))
+
+
+def _list_table(model: Model) -> RichTable:
     rows = model.vote_rows()
-    binary = "otherwise" not in rows
+    binary = len(model.schema.target) == 2
     table = RichTable(box=None, header_style="bold", pad_edge=False)
     table.add_column("votes", justify="right")
     table.add_column("column", style="cyan")
     table.add_column(f"for {model.schema.target[1]} if" if binary else "if")
     if not binary:
-        table.add_column("class")
+        table.add_column("class" if "otherwise" in rows else "for")
+    if "otherwise" in rows:
         table.add_column("otherwise", style="dim")
     for votes, column, literal, *classes in zip(*rows.values(), strict=True):
         shown = Text(f"{votes:+d}", style="green" if votes > 0 else "red")
         outcome = [] if binary else [Text(str(label)) for label in classes]
         table.add_row(shown, Text(column), Text(literal), *outcome)
+    return table
+
+
+def _card_table(model: Model, label: int, lines: list[CardLine]) -> RichTable:
+    table = RichTable(box=None, header_style="bold", pad_edge=False)
+    table.add_column("points", justify="right")
+    table.add_column("column", style="cyan")
+    table.add_column(f"for {model.schema.target[label]} if")
+    before = None
+    for line in lines:
+        style = "green" if line.points > 0 else "red" if line.points else "dim"
+        name = "" if line.column == before else line.column
+        table.add_row(Text(_points(line), style=style), Text(name), Text(line.value))
+        before = line.column
     return table
 
 
@@ -124,73 +239,165 @@ def shape_functions(model: Model) -> RenderableType:
     """Return one small bar chart per column: what each of its values adds to the vote.
 
     With two classes the bars show votes for the second minus votes for the first; with more,
-    one column of numbers per class. Only 1-rules are a sum over columns.
+    there is a chart for each class that the column matters to. Only 1-rules are a sum over columns.
     """
-    return Group(*(_shape(model, name) for name in model.columns_used))
-
-
-def _shape(model: Model, name: str) -> RenderableType:
-    votes = model.vote_table(name)
-    column = model.schema.columns[name]
-    runs = [0] + [code for code in range(1, len(votes)) if (votes[code] != votes[code - 1]).any()]
-    if column.kind != "numeric":
-        runs = list(range(len(votes)))
-    table = RichTable(box=None, show_header=False, pad_edge=False, title_justify="left")
-    table.title = Text(name, style="bold cyan")
-    table.add_column(min_width=24)
-    largest = max(1, int(abs(votes[:, 1] - votes[:, 0]).max()))
-    for start, stop in zip(runs, [*runs[1:], len(votes)], strict=True):
-        label = Text("  " + column.describe(start, stop))
+    charts = []
+    for name in model.columns_used:
+        votes = model.vote_table(name)
         if votes.shape[1] == 2:
-            net = int(votes[start, 1] - votes[start, 0])
-            bar = "█" * (max(1, round(abs(net) / largest * 30)) if net else 0)
-            table.add_row(label, f"{net:+d}", Text(bar, style="green" if net > 0 else "red"))
-        else:
-            table.add_row(label, *(str(int(vote)) for vote in votes[start]))
+            charts.append(_shape(model, name, name, (votes[:, 1] - votes[:, 0]).tolist()))
+            continue
+        for label, net in zip(model.schema.target, votes.T.tolist(), strict=True):
+            if len(set(net)) > 1:
+                charts.append(_shape(model, name, f"{name}, for {label}", net))
+    return Group(*charts)
+
+
+def _shape(model: Model, name: str, title: str, votes: list[int]) -> RenderableType:
+    column = model.schema.columns[name]
+    table = RichTable(box=None, show_header=False, pad_edge=False, title_justify="left")
+    table.title = Text(title, style="bold cyan")
+    table.add_column(min_width=24)
+    largest = max(1, *map(abs, votes))
+    for start, stop in equal_runs(column, votes):
+        net = votes[start]
+        bar = "█" * (max(1, round(abs(net) / largest * 30)) if net else 0)
+        shown = Text(bar, style="green" if net > 0 else "red")
+        table.add_row(Text("  " + column.describe(start, stop)), f"{net:+d}", shown)
     return table
 
 
-def plan_table(plan: Plan) -> RichTable:
-    """Return what will be spent on what."""
+def plan_table(plan: Plan) -> RenderableType:
+    """Return what will be done, and what will be spent on what."""
     table = RichTable(box=None, show_header=False, pad_edge=False)
     table.add_column(style="cyan")
     table.add_column()
-    budget, measure = plan.budget, plan.measure
-    rows: list[tuple[str, str]] = [
-        ("rows", f"{measure.n_rows:,} (public)"),
+    for name, value in (*_plan_rows(plan), *_budget_rows(plan)):
+        table.add_row(name, value)
+    return table if plan.mechanism is None else Group(table, Text(""), _spending(plan))
+
+
+def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
+    """Say how rules will be chosen."""
+    rows = [
+        ("rows", f"{plan.measure.n_rows:,} (public)"),
         *(
             (f"{stage.choice.name}s that compete", f"{stage.choice.n_options:,}")
             for stage in plan.stages
         ),
-        ("rounds", str(plan.n_rounds)),
-        ("density", f"{float(measure.density):g} (no row weighs more than 1/{measure.mass:,})"),
-        ("learning rate", _learning_rate(plan)),
+        ("rounds", _rounds(plan)),
+        ("density", _density(plan)),
     ]
-    if plan.mechanism is None:
-        rows.append(("privacy", "none (epsilon=None)"))
-    else:
-        first, last = (
-            sum(float(stage.rate * stage.ranges[at]) * stage.choice.times for stage in plan.stages)
-            for at in (0, -1)
-        )
-        rows += [
-            ("budget", f"epsilon {float(budget.epsilon or 0):g}, delta {budget.delta:g}"),
-            ("rows per person", str(budget.rows_per_person)),
-            ("mechanism", f"{plan.mechanism}, {plan.calibration} constants"),
-            ("spent in round 1 / last", f"{first:.3g} / {last:.3g}"),
-            ("proved in total", f"epsilon {plan.spent:.6g} for one row"),
-            ("noise of a choice", f"{plan.noise:.3f} of the score (ln options / eta)"),
-        ]
-    for name, value in rows:
-        table.add_row(name, value)
-    return table
+    looks = plan.look("error")
+    if plan.following is not None and looks is not None:
+        votes = [str(votes) for votes in plan.following.after]
+        whose = "" if plan.n_problems == 1 else " of each class"
+        rules = "rule" if votes == ["1"] else "rules"
+        rows.append(("errors are counted", f"after {_listed(votes)} {rules}{whose}"))
+    ending = "fixed by the number of rules"
+    if plan.look("link") is not None:
+        ending = "chosen by a look at the rows after the last round"
+    return [
+        *rows,
+        ("learning rate", _learning_rate(plan)),
+        ("threshold, probabilities", ending),
+    ]
+
+
+def _rounds(plan: Plan) -> str:
+    if plan.n_problems == 1:
+        return str(plan.n_rounds)
+    each = str(plan.measure.n_rounds)
+    if plan.n_rounds % plan.n_problems:
+        each = f"{plan.n_rounds // plan.n_problems} or {each}"
+    return f"{plan.n_rounds}: {each} for each of {plan.n_problems} classes, in turn"
+
+
+def _density(plan: Plan) -> str:
+    largest, following = plan.measure.density, plan.following
+    if following is None or plan.look("error") is None or following.lowest >= largest:
+        return f"{float(largest):g} (no row weighs more than 1/{plan.measure.mass:,})"
+    first = sorted(
+        {
+            float(min(max(following.factor * share, following.lowest), largest))
+            for share in following.supposed
+        }
+    )
+    start = f"{first[0]:.3g}" if len(first) == 1 else f"{first[0]:.3g} to {first[-1]:.3g}"
+    mass = ceil(following.lowest * plan.measure.n_rows)
+    return (
+        f"{start} at first, then {float(following.factor):g} times the share of errors, "
+        f"from {float(following.lowest):.2g} to {float(largest):g} "
+        f"(no row weighs more than 1/{mass:,})"
+    )
 
 
 def _learning_rate(plan: Plan) -> str:
     rate = f"{float(plan.measure.learning_rate):g}"
-    if plan.cooling == 1:
-        return rate
-    return f"{rate}, times {float(plan.cooling):g} when a rule takes back the one before it"
+    slower = []
+    following = plan.following
+    if following is not None and following.slowing is not None and plan.look("error") is not None:
+        slower.append("less while errors are many or do not fall")
+    if plan.cooling < 1:
+        slower.append(f"times {float(plan.cooling):g} when a rule takes back the one before it")
+    return f"{rate} at first; {', and '.join(slower)}" if slower else rate
+
+
+def _budget_rows(plan: Plan) -> list[tuple[str, str]]:
+    """Say how private the outcome will be."""
+    if plan.mechanism is None:
+        return [("privacy", "none (epsilon=None)")]
+    budget = plan.budget
+    return [
+        ("mechanism", f"{plan.mechanism}, {plan.calibration} constants"),
+        ("noise of a choice", f"{plan.noise:.3f} of the score (ln options / eta)"),
+        ("budget", f"epsilon {float(budget.epsilon or 0):g}, delta {budget.delta:g}"),
+        ("rows per person", str(budget.rows_per_person)),
+        ("proved in total", f"epsilon {plan.spent:.6g} for one row"),
+    ]
+
+
+def _spending(plan: Plan) -> RenderableType:
+    """Return what each kind of choice costs, for one row."""
+    kinds = [
+        (
+            f"{stage.choice.name}s",
+            [(float(stage.rate * width), stage.choice.times) for width in stage.ranges],
+        )
+        for stage in plan.stages
+    ]
+    names = {"error": "errors", "class": "classes", "link": "links"}
+    kinds += [
+        (
+            f"{'look' if look.count == 1 else 'looks'} at {names[look.name]}",
+            [(float(look.rate * look.score_range), look.count)],
+        )
+        for look in plan.looks
+    ]
+    added = [sum(each * count for each, count in costs) for _, costs in kinds]
+    squares = sum(added) > (plan.spent or 0) * (1 + 1e-9)  # less is proved than added up
+    parts = [sum(each ** (1 + squares) * count for each, count in costs) for _, costs in kinds]
+    table = RichTable(box=None, header_style="bold", pad_edge=False)
+    table.add_column("spent on", style="cyan")
+    for name in ("times", "epsilon of each", "added up", "share"):
+        table.add_column(name, justify="right")
+    for (name, costs), total, part in zip(kinds, added, parts, strict=True):
+        low, high = (f"{pick(each for each, _ in costs):.3g}" for pick in (min, max))
+        table.add_row(
+            name,
+            f"{sum(count for _, count in costs):,}",
+            low if low == high else f"{low} to {high}",
+            f"{total:.3g}",
+            f"{part / sum(parts):.0%}" if sum(parts) else "",
+        )
+    if not squares:
+        return table
+    note = "Shares are of squares: where delta buys something, it is they that add up."
+    return Group(table, Text(note, style="italic"))
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def render(renderable: RenderableType, width: int = 100) -> str:

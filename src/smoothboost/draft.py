@@ -6,6 +6,7 @@ from math import floor, log10
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smoothboost.cells import is_missing, objects, read_numbers
 from smoothboost.schema import Boolean, Categorical, Column, Numeric, Schema
@@ -15,6 +16,8 @@ MAX_CATEGORIES = 100
 """More distinct values than this are cut to the most frequent ones, with `other` declared."""
 MOSTLY = 0.9
 """A column is numeric if this share of its cells are numbers; the others count as missing."""
+EXACT = 2.0**53
+"""Below this, every whole number is a float of its own."""
 MISSING_TEXTS = frozenset(
     ("#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "?")
 )
@@ -32,7 +35,7 @@ def draft_schema(frame: Any, labels: Any) -> Schema:
     --------
     >>> import numpy as np
     >>> draft_schema(np.array([[0.5], [2.0]]), ["a", "b"]).columns["x0"]
-    Numeric(low=0.5, high=2.0, bins=32)
+    Numeric(low=0.5, high=2.0, bins=64, scale='linear')
     """
     native = as_frame(frame)
     if native is not None:
@@ -56,10 +59,7 @@ def _draft_column(cells: list[Any]) -> Column | None:
     numbers = read_numbers(objects(present))
     if present and np.isnan(numbers).mean() <= 1 - MOSTLY:
         missing = missing or bool(np.isnan(numbers).any())
-        finite = numbers[np.isfinite(numbers)]
-        low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
-        low, high = _outward(float(low), float(high))
-        return Numeric(low=low, high=high, missing=missing)
+        return _draft_numeric(numbers[np.isfinite(numbers)], missing)
     if len(texts) > MAX_CATEGORIES and 2 * len(texts) > len(present):
         return None
     frequent = texts[np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]]
@@ -73,6 +73,18 @@ def _is_blank(value: Any) -> bool:
     return is_missing(value)
 
 
+def _draft_numeric(finite: NDArray[np.float64], missing: bool) -> Numeric:
+    if not len(finite):
+        return Numeric(low=-0.5, high=0.5, missing=missing)
+    low, high = float(finite.min()), float(finite.max())
+    # Beyond, floats are whole whatever the values were.
+    if bool(np.all(finite == np.floor(finite))) and max(-low, high) < EXACT:
+        low, high = _outward_whole(int(low), int(high))
+        return Numeric(low=low, high=high, missing=missing, integer=True)
+    low, high = _outward(low, high)
+    return Numeric(low=low, high=high, missing=missing)
+
+
 def _outward(low: float, high: float) -> tuple[float, float]:
     """Widen [low, high] to two significant digits of its width, so that it reads well."""
     if low == high:
@@ -81,3 +93,11 @@ def _outward(low: float, high: float) -> tuple[float, float]:
     return float(f"{np.floor(low / unit) * unit:.12g}"), float(
         f"{np.ceil(high / unit) * unit:.12g}"
     )
+
+
+def _outward_whole(low: int, high: int) -> tuple[int, int]:
+    """Widen whole bounds alike, to whole ones."""
+    if low == high:
+        return low, low + 1
+    unit = 10 ** max(len(str(high - low)) - 2, 0)
+    return low // unit * unit, -(-high // unit) * unit

@@ -1,11 +1,12 @@
 """Integer sums over the rows: the only part of a fit that sees the table.
 
-A row's level is the number of votes for its own class. Every answer is a sum, over the rows, of
-weights that depend on a row's class and level only.
+An engine serves one two-class problem. A row's level is the number of votes for its own class.
+Every answer is a sum, over the rows, of weights that depend on a row's class and level only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from typing import Protocol
@@ -19,6 +20,7 @@ from smoothboost.table import Table
 from smoothboost.threads import Threads
 
 _BLOCK = 4096  # rows whose codes and weights fit the first caches
+_MANY = 1 << 16  # rows whose votes for every class are laid out at a time
 
 Region = tuple[tuple[Literal, bool], ...]
 """Literals, and whether each has to hold."""
@@ -36,7 +38,14 @@ class CountEngine(Protocol):
         ...
 
     def level_counts(self) -> NDArray[np.int64]:
-        """Return how many rows stand at each (class, level), shape (n_classes, n_votes + 1)."""
+        """Return how many rows stand at each (class, level), shape (2, n_votes + 1)."""
+        ...
+
+    def margins(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return some rows' votes for the second class minus those against it, and who is of it.
+
+        Only sums over rows may leave the counting side: see `sum_over_rows`.
+        """
         ...
 
     def code_sums(self, weights: NDArray[np.int64], region: Region = ()) -> NDArray[np.int64]:
@@ -59,6 +68,32 @@ class CountEngine(Protocol):
         """Return a second engine on the same table, with the same votes."""
         ...
 
+    def for_labels(self, labels: NDArray[np.uint8]) -> CountEngine:
+        """Return an engine without votes on the same codes, with other labels, 0 or 1."""
+        ...
+
+
+def sum_over_rows(
+    engines: Sequence[CountEngine],
+    score: Callable[[NDArray[np.int64], NDArray[np.intp]], NDArray[np.int64]],
+) -> NDArray[np.int64]:
+    """Add up what rows score by their votes for each problem's class, and their own class.
+
+    Parameters
+    ----------
+    engines : sequence of CountEngine
+        One for each class, of the same rows.
+    score : callable
+        Given votes of shape (n_rows, n_classes) and classes, the sums over these rows.
+    """
+    sums = []
+    for start in range(0, engines[0].n_rows, _MANY):
+        parts = [engine.margins(start, start + _MANY) for engine in engines]
+        votes = np.stack([margins for margins, _ in parts], axis=1)
+        labels = np.stack([inside for _, inside in parts], axis=1).argmax(axis=1)
+        sums.append(score(votes, labels))
+    return np.asarray(sum(sums))
+
 
 class LocalEngine:
     """A table in memory, looked at row by row for every answer.
@@ -66,7 +101,7 @@ class LocalEngine:
     Parameters
     ----------
     table : Table
-        Codes and labels.
+        Codes and labels, of two classes.
     n_rounds : int
         The most votes that will be added: room that engines may need.
     n_threads : int, default 1
@@ -74,9 +109,11 @@ class LocalEngine:
     """
 
     def __init__(self, table: Table, n_rounds: int, n_threads: int = 1) -> None:
+        if int(table.labels.max(initial=0)) > 1:  # the kernels would write beyond their sums
+            raise ValueError("Expected the labels of two classes, 0 and 1.")
         self._codes = table.codes
         self._labels = table.labels
-        self._n_classes = len(table.schema.target)
+        self._n_classes = 2
         self._threads = Threads(n_threads)
         self._n_votes = 0
         sizes = [column.n_codes for column in table.schema.columns.values()]
@@ -95,6 +132,15 @@ class LocalEngine:
         keys = self._labels.astype(np.int32) * n_levels + self._levels
         counts = np.bincount(keys, minlength=self._n_classes * n_levels)
         return np.asarray(counts.reshape(self._n_classes, n_levels))
+
+    def margins(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return some rows' votes for the second class minus those against it, and who is of it."""
+        inside = self._labels[start:stop] == 1
+        ahead = 2 * self._row_levels(start, stop) - self._n_votes
+        return np.where(inside, ahead, -ahead), inside
+
+    def _row_levels(self, start: int, stop: int) -> NDArray[np.int64]:
+        return self._levels[start:stop].astype(np.int64)
 
     def code_sums(self, weights: NDArray[np.int64], region: Region = ()) -> NDArray[np.int64]:
         """Return the weight at each (code, class), columns one after the other."""
@@ -146,3 +192,11 @@ class LocalEngine:
     def fork(self) -> LocalEngine:
         """Return a second engine on the same table, with the same votes."""
         return copy(self)
+
+    def for_labels(self, labels: NDArray[np.uint8]) -> LocalEngine:
+        """Return an engine without votes on the same codes, with other labels, 0 or 1."""
+        twin = copy(self)
+        twin._labels = labels
+        twin._levels = np.zeros(len(labels), dtype=np.int16)
+        twin._n_votes = 0
+        return twin

@@ -1,7 +1,7 @@
 """Margin levels to sample weights: the smooth measure of the paper, in exact integers.
 
-A row's *level* is the number of votes for its own class. Rows of one class and level have the
-same margin, so the measure needs only how many rows stand at each (class, level).
+A row's *level* is the number of votes for its own class, of two. Rows of one class and level have
+the same margin, so the measure needs only how many rows stand at each (class, level).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Measure:
     """The Bregman projection onto measures of a given density, and how smooth it keeps them.
 
     The raw weight of a row is its class weight times exp(-learning_rate * margin), with
-    margin (C * level - t) / (C - 1) after t rounds. The projection multiplies by the constant
-    that makes the total exactly `mass` when every weight is cut at 1.
+    margin 2 * level - t after t rounds. The projection multiplies by the constant that makes the
+    total exactly `mass` when every weight is cut at 1.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Measure:
     n_rounds : int
         The rounds to come; only sets how many bits the raw weights get.
     class_weights : tuple of Fraction
-        One declared factor per class.
+        One declared factor for each of the two classes.
     """
 
     n_rows: int
@@ -48,12 +48,7 @@ class Measure:
     n_rounds: int
     class_weights: tuple[Fraction, ...]
 
-    @property
-    def n_classes(self) -> int:
-        """The number of declared classes, C."""
-        return len(self.class_weights)
-
-    @property
+    @cached_property
     def mass(self) -> int:
         """The total weight K = ceil(density * n), in whole rows; no row weighs more than one."""
         return ceil(self.density * self.n_rows)
@@ -69,20 +64,37 @@ class Measure:
         return self.n_rows - 1
 
     @cached_property
-    def levels(self) -> list[int]:
-        """The raw weight of each level, as integers: see `_level_weights`.
+    def levels(self) -> LevelWeights:
+        """The raw weight of each level, as integers.
 
-        Only ratios matter, so the factor exp(learning_rate * t / (C - 1)), which all rows
-        share after t rounds, is left out.
+        Only ratios matter, so the factor exp(learning_rate * t), which all rows share after t
+        rounds, is left out.
         """
-        step = self.learning_rate * self.n_classes / (self.n_classes - 1)
-        return _level_weights(step, self.n_rounds)
+        return _level_weights(2 * self.learning_rate, self.n_rounds)
+
+    def is_capped(self, n_votes: int) -> bool:
+        """Tell whether after `n_votes` rounds a row may weigh as much as any ever may."""
+        heaviest = max(self.factors) * self.levels[0]
+        lightest = min(self.factors) * self.levels[n_votes]
+        return heaviest * (self.mass - 1) >= (self.n_rows - 1) * lightest
 
     @cached_property
     def factors(self) -> list[int]:
         """The class weights brought to whole numbers."""
         scale = lcm(*(weight.denominator for weight in self.class_weights))
         return [int(weight * scale) for weight in self.class_weights]
+
+    def following(self, density: Fraction, learning_rate: Fraction) -> Measure:
+        """Return this measure with another density and learning rate, neither of them larger.
+
+        Notes
+        -----
+        Guarantee: no range that was planned with this measure is exceeded
+        (docs/privacy/following.md).
+        """
+        assert 0 < density <= self.density
+        assert 0 < learning_rate <= self.learning_rate
+        return replace(self, density=density, learning_rate=learning_rate)
 
     def cooled(self, factor: Fraction) -> Measure:
         """Return this measure with a learning rate that is smaller by a factor up to 1.
@@ -104,11 +116,12 @@ class Measure:
         -----
         Guarantee: no row's share exceeds zeta (docs/privacy/smooth-measure.md).
         """
-        ratio = Fraction(
-            max(self.factors) * self.levels[0], min(self.factors) * self.levels[n_votes]
-        )
-        early = 1 / (1 + (self.n_rows - 1) / ratio)
-        return Fraction(ceil(min(Fraction(1, self.mass), early) * 2**_ZETA_BITS), 2**_ZETA_BITS)
+        share = Fraction(1, self.mass)
+        if not self.is_capped(n_votes):
+            heaviest = max(self.factors) * self.levels[0]
+            lightest = min(self.factors) * self.levels[n_votes]
+            share = 1 / (1 + (self.n_rows - 1) / Fraction(heaviest, lightest))
+        return Fraction(ceil(share * 2**_ZETA_BITS), 2**_ZETA_BITS)
 
     def peak(self, n_votes: int) -> Fraction:
         """Bound any row's weight after `n_votes` rounds, in units."""
@@ -137,33 +150,83 @@ class Measure:
         Guarantee: sharing the total K with a cut at 1 moves all other rows the same way when
         one row is replaced (docs/privacy/smooth-measure.md).
         """
-        groups = sorted(
-            (
-                (self.factors[label] * self.levels[level], label, level, int(counts[label, level]))
-                for label, level in np.argwhere(counts).tolist()
-            ),
-            reverse=True,
-        )
-        # Cut the heaviest groups at 1 while the constant that fills the rest would exceed it.
-        left = self.mass
-        total = sum(weight * rows for weight, _, _, rows in groups)
-        one = 1 << self.unit_bits
+        groups: dict[int, int] = {}  # rows by raw weight: those of one weight are cut together
+        present = np.argwhere(counts).tolist()
+        raw = [self.factors[label] * self.levels[level] for label, level in present]
+        for weight, (label, level) in zip(raw, present, strict=True):
+            groups[weight] = groups.get(weight, 0) + int(counts[label, level])
+        shares = self._project(groups)
         weights = np.zeros(counts.shape, dtype=np.int64)
-        for weight, label, level, rows in groups:
+        for weight, (label, level) in zip(raw, present, strict=True):
+            weights[label, level] = shares[weight]
+        return weights
+
+    def _project(self, groups: dict[int, int]) -> dict[int, int]:
+        """Return the weight in units of rows of each raw weight, given how many there are.
+
+        The heaviest are cut at 1 while the constant that fills the rest would exceed it.
+        """
+        left = self.mass
+        total = sum(weight * rows for weight, rows in groups.items())
+        one = 1 << self.unit_bits
+        shares = {}
+        for weight in sorted(groups, reverse=True):
+            rows = groups[weight]
             if left * weight >= total:
-                weights[label, level] = one
+                shares[weight] = one
                 left -= rows
                 total -= weight * rows
             else:
-                weights[label, level] = left * weight * one // total
-        return weights
+                shares[weight] = left * weight * one // total
+        return shares
+
+
+_SPARE_BITS = 192
+"""Bits that products of powers carry beyond what is kept: fourteen of them lose four."""
+
+
+class LevelWeights:
+    """exp(-step * level) as integers, with at least 64 significant bits each.
+
+    Below exp(-710), past which no weight matters, there are fewer, down to the number 1. A weight
+    is made when it is asked for, as a product of powers exp(-step * 2**k): a measure whose
+    learning rate falls costs one exponential, not one for each level.
+
+    Parameters
+    ----------
+    step : Fraction
+        By what the exponent falls from level to level.
+    n_rounds : int
+        The largest level that may be asked for; sets the number of bits.
+
+    Examples
+    --------
+    >>> weights = LevelWeights(Fraction(1, 2), 10)
+    >>> round(weights[0] / weights[2], 4)  # e
+    2.7183
+    """
+
+    def __init__(self, step: Fraction, n_rounds: int) -> None:
+        bits = 64 + min(ceil(step * n_rounds * Fraction(1443, 1000)), 1024)
+        self._wide = bits + _SPARE_BITS
+        self._powers = [fixed_exp(step, self._wide)]
+        self._known: dict[int, int] = {}
+
+    def __getitem__(self, level: int) -> int:
+        if level not in self._known:
+            weight = 1 << self._wide
+            for place in range(level.bit_length()):
+                if level >> place & 1:
+                    weight = weight * self._power(place) >> self._wide
+            self._known[level] = max(weight >> _SPARE_BITS, 1)
+        return self._known[level]
+
+    def _power(self, place: int) -> int:
+        while len(self._powers) <= place:
+            self._powers.append(self._powers[-1] ** 2 >> self._wide)
+        return self._powers[place]
 
 
 @lru_cache(maxsize=256)
-def _level_weights(step: Fraction, n_rounds: int) -> list[int]:
-    """exp(-step * level) for every level, with at least 64 significant bits each.
-
-    Below exp(-710), past which no weight matters, there are fewer, down to the number 1.
-    """
-    bits = 64 + min(ceil(step * n_rounds * Fraction(1443, 1000)), 1024)
-    return [max(fixed_exp(step * level, bits), 1) for level in range(n_rounds + 1)]
+def _level_weights(step: Fraction, n_rounds: int) -> LevelWeights:
+    return LevelWeights(step, n_rounds)

@@ -1,8 +1,7 @@
-"""The released ensemble: rules, the schema they read, and the guarantee. Nothing else."""
+"""The released ensemble: rules, the schema they read, and what else the fit released."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,17 +14,18 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothboost import model_file
 from smoothboost.display import make_frame, votes_text
+from smoothboost.error_looks import ErrorLook as ErrorLook
+from smoothboost.link import Link
 from smoothboost.privacy.guarantee import Guarantee
-from smoothboost.rules import Literal, LiteralRule, Rule, Split, TreeRule
+from smoothboost.rules import LiteralRule, Members, Rule, Test
+from smoothboost.rules import Path as Condition
 from smoothboost.schema import Schema
+from smoothboost.scorecard import card_lines
 from smoothboost.table import declared_columns
 from smoothboost.vote_tables import LooseRules, VoteTable, vote_tables
-from smoothboost.wording import condition_words, literal_words
-
-FORMAT = "smoothboost-model"
-FORMAT_VERSION = 1
-_DEEPEST = 255  # literals on a path
+from smoothboost.wording import condition_words, literal_words, shorter_test
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,37 @@ class Model:
     schema : Schema
         The declared public facts.
     rules : tuple of LiteralRule and TreeRule
-        The chosen rules, in order.
+        The chosen rules, in order. With three classes or more each of them is about one class;
+        none is in models of old, whose rules name classes.
     guarantee : Guarantee
         What the release protects.
+    link : Link, optional
+        How votes become probabilities and decisions; by default, as the number of rules says.
+    errors : tuple of ErrorLook, default ()
+        What the fit released about its training error along the way.
     """
 
     schema: Schema
     rules: tuple[Rule, ...]
     guarantee: Guarantee
+    link: Link = None  # type: ignore[assignment]  # None is put right below
+    errors: tuple[ErrorLook, ...] = ()
+
+    def __post_init__(self) -> None:
+        n_classes = len(self.schema.target)
+        if self.link is None:
+            plain = Link.plain(len(self.rules), (1.0,) * n_classes)
+            object.__setattr__(self, "link", plain)
+        if len(self.link.weights) != n_classes:
+            raise ValueError(
+                f"Expected a link with weights of {n_classes} classes, "
+                f"got {len(self.link.weights)}."
+            )
+        about = {rule.about for rule in self.rules}
+        if about - {None} and (None in about or n_classes == 2):
+            raise ValueError(
+                "Expected rules that are all about one class each, of three or more, or none."
+            )
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -102,82 +125,110 @@ class Model:
             votes += table.count(codes, columns.n_rows)
         return votes
 
+    @cached_property
+    def unheard(self) -> tuple[int, ...]:
+        """The classes that no rule is about, if the others have some: they are not predicted."""
+        heard = {rule.about for rule in self.rules}
+        if heard <= {None}:
+            return ()
+        return tuple(at for at in range(len(self.schema.target)) if at not in heard)
+
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class with the most votes, the first declared among equals."""
-        return np.asarray(self.classes[self.count_votes(X).argmax(axis=1)])
+        """Return the class that the link chooses, the first declared among equals.
+
+        With equal class weights, it is the one with the largest probability.
+        """
+        return np.asarray(self.classes[self.link.choose(self.count_votes(X), self.unheard)])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return the share of the votes for each class.
+        """Return the votes beyond the threshold, or each class's votes.
 
-        With two classes: the share for the second minus the share for the first, in [-1, 1];
-        otherwise one column per class.
+        With two classes: the votes for the second minus those for the first, minus the link's
+        threshold, never 0; the second one is predicted where this is above 0. Otherwise one column
+        per class; the one with the largest value is predicted.
         """
-        shares = self.count_votes(X) / len(self.rules)
-        return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
+        return self.link.decision(self.count_votes(X), self.unheard)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return class probabilities through a link that depends on public numbers only.
-
-        A softmax of the votes with slope C / ((C - 1) * sqrt(n_rules)); for two classes, the
-        logistic function of twice the vote margin over sqrt(n_rules).
-        """
-        votes = self.count_votes(X).astype(np.float64)
-        n_classes = votes.shape[1]
-        slope = n_classes / ((n_classes - 1) * np.sqrt(len(self.rules)))
-        odds = np.exp(slope * (votes - votes.max(axis=1, keepdims=True)))
-        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+        """Return class probabilities through the link, shape (n_rows, n_classes)."""
+        return self.link.probabilities(self.count_votes(X), self.unheard)
 
     def votes(self) -> Any:
         """Return the votes as a frame: votes, column, literal, class.
 
-        For 1-rules and two classes, votes are for the second class where the literal holds
-        (negative: against it), and the other way round where it does not; with more classes,
-        `class` is voted for where the literal holds and `otherwise` where it does not. If some
-        rule has several literals, each line is a condition, and how many votes `class` gets from
-        the rows that meet it. The frame is a pandas one if pandas is installed, and an Arrow
-        table otherwise.
+        For 1-rules, votes are for `class` where the literal holds (negative: against it), and the
+        other way round where it does not; with two classes, it is always the second. In models of
+        old with more classes, `class` is voted for where the literal holds and `otherwise` where
+        it does not. If some rule has several literals, each line is a condition, and how many
+        votes `class` gets from the rows that meet it. The frame is a pandas one if pandas is
+        installed, and an Arrow table otherwise.
         """
         return make_frame(self.vote_rows())
 
     def vote_rows(self) -> dict[str, list[Any]]:
         """Return what `votes` shows, as lists by column."""
-        return self._literal_rows() if self.is_additive else self._condition_rows()
+        if not self.is_additive:
+            return self._condition_rows()
+        return self._named_rows() if self._names_classes else self._literal_rows()
+
+    @property
+    def _names_classes(self) -> bool:
+        """Whether rules name classes, of which there are more than two."""
+        return len(self.schema.target) > 2 and any(rule.about is None for rule in self.rules)
 
     def _literal_rows(self) -> dict[str, list[Any]]:
-        binary = len(self.schema.target) == 2
-        counts: Counter[tuple[Literal | None, int, int]] = Counter()
+        """Add up votes for and against a class: a test's opposite has opposite votes."""
+        counts: Counter[tuple[Test | None, int]] = Counter()
         for rule in self.rules:
             assert isinstance(rule, LiteralRule)
-            if binary and rule.if_true == 0:
-                counts[rule.literal, 1, 0] -= 1
-            else:
-                counts[rule.literal, rule.if_true, 0 if binary else rule.if_false] += 1
+            sign = 1 if rule.if_true == 1 else -1
+            test = None if rule.if_true == rule.if_false else rule.literal
+            if test is not None:
+                test, same = shorter_test(self.schema, test)
+                sign = sign if same else -sign
+            counts[test, 1 if rule.about is None else rule.about] += sign
         order = sorted(
             ((key, votes) for key, votes in counts.items() if votes),
-            key=lambda item: (-abs(item[1]), *_place(item[0][0]), *item[0][1:]),
+            key=lambda item: (-abs(item[1]), _place(item[0][0]), item[0][1]),
         )
-        rows: dict[str, list[Any]] = {
-            "votes": [votes for _, votes in order],
+        return self._rows([(test, votes, label) for (test, label), votes in order])
+
+    def _named_rows(self) -> dict[str, list[Any]]:
+        """Count equal rules, each of which names a class and another one otherwise."""
+        counts: Counter[tuple[Test | None, int, int]] = Counter()
+        for rule in self.rules:
+            assert isinstance(rule, LiteralRule)
+            counts[rule.literal, rule.if_true, rule.if_false] += 1
+        order = sorted(counts.items(), key=lambda item: (-item[1], _place(item[0][0]), item[0][1:]))
+        rows = self._rows([(test, votes, label) for (test, label, _), votes in order])
+        return {**rows, "otherwise": [self.schema.target[label] for (_, _, label), _ in order]}
+
+    def _rows(self, lines: list[tuple[Test | None, int, int]]) -> dict[str, list[Any]]:
+        return {
+            "votes": [votes for _, votes, _ in lines],
             "column": [
-                "" if lit is None else self.schema.names[lit.column] for (lit, _, _), _ in order
+                "" if test is None else self.schema.names[test.column] for test, _, _ in lines
             ],
             "literal": [
-                "always" if lit is None else literal_words(self.schema, lit)
-                for (lit, _, _), _ in order
+                "always" if test is None else literal_words(self.schema, test)
+                for test, _, _ in lines
             ],
-            "class": [self.schema.target[label] for (_, label, _), _ in order],
+            "class": [self.schema.target[label] for _, _, label in lines],
         }
-        if not binary:
-            rows["otherwise"] = [self.schema.target[label] for (_, _, label), _ in order]
-        return rows
 
     def _condition_rows(self) -> dict[str, list[Any]]:
-        counts = Counter(leaf for rule in self.rules for leaf in rule.leaves())
+        counts: Counter[tuple[Condition, int]] = Counter()
+        for rule in self.rules:
+            for path, label in rule.leaves():
+                if rule.about is None:
+                    counts[path, label] += 1
+                else:
+                    counts[path, rule.about] += 1 if label else -1
         order = sorted(
-            counts.items(),
+            ((key, votes) for key, votes in counts.items() if votes),
             key=lambda item: (
-                -item[1],
-                [_place(lit) for lit, _ in item[0][0]] or [_place(None)],
+                -abs(item[1]),
+                [_place(test) for test, _ in item[0][0]] or [_place(None)],
                 str(item[0]),
             ),
         )
@@ -185,12 +236,34 @@ class Model:
         return {
             "votes": [votes for _, votes in order],
             "column": [
-                ", ".join(dict.fromkeys(names[lit.column] for lit, _ in path))
+                ", ".join(dict.fromkeys(names[test.column] for test, _ in path))
                 for (path, _), _ in order
             ],
             "literal": [condition_words(self.schema, path) for (path, _), _ in order],
             "class": [self.schema.target[label] for (_, label), _ in order],
         }
+
+    def scorecard(self) -> Any:
+        """Return the votes by value as a frame: column, value, points, and class if they are many.
+
+        Whoever adds up the points of the value that holds in each column, and those to start with
+        (whose column is empty), has the votes: with two classes, those for the second minus those
+        for the first; with more, those of each class. The points of a column begin at 0. Only
+        1-rules are a sum over columns.
+        """
+        return make_frame(self.score_rows())
+
+    def score_rows(self) -> dict[str, list[Any]]:
+        """Return what `scorecard` shows, as lists by column."""
+        lines = card_lines(self)
+        rows: dict[str, list[Any]] = {
+            "column": [line.column for line in lines],
+            "value": [line.value for line in lines],
+            "points": [line.points for line in lines],
+        }
+        if len(self.schema.target) > 2:
+            rows["class"] = [self.schema.target[line.label] for line in lines]
+        return rows
 
     def feature_use(self) -> Any:
         """Return how much each column is used, as a frame: column, rules, literals.
@@ -220,46 +293,12 @@ class Model:
 
     def to_json(self) -> str:
         """Write the model as JSON text; the same model always gives the same bytes."""
-        document = {
-            "format": FORMAT,
-            "version": FORMAT_VERSION,
-            "guarantee": self.guarantee.to_dict(),
-            "rules": [_rule_to_dict(rule, self.schema) for rule in self.rules],
-            "schema": self.schema.to_dict(),
-        }
-        return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        return model_file.to_text(self)
 
     @classmethod
     def from_json(cls, text: str) -> Model:
         """Read a model from JSON text, refusing what it does not understand."""
-        try:
-            document = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise ValueError(
-                f"Expected a model in JSON, got something else or a truncated file: {error}."
-            ) from None
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise ValueError(f'Expected a model with "format": "{FORMAT}", got something else.')
-        if document.get("version") != FORMAT_VERSION:
-            raise ValueError(
-                f"Expected model version {FORMAT_VERSION}, got {document.get('version')!r}; "
-                "a newer smoothboost may read it."
-            )
-        expected = {"format", "version", "guarantee", "rules", "schema"}
-        if set(document) != expected:
-            raise ValueError(
-                f"Expected a model with the keys {', '.join(sorted(expected))}, "
-                f"got {', '.join(sorted(document))}."
-            )
-        schema = Schema.from_dict(document["schema"])
-        rules = document["rules"]
-        if not isinstance(rules, list) or not rules:
-            raise ValueError("Expected a model with a list of at least one rule.")
-        return cls(
-            schema,
-            tuple(_rule_from_dict(rule, schema) for rule in rules),
-            Guarantee.from_dict(document["guarantee"]),
-        )
+        return cls(**model_file.from_text(text))
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the model to a JSON file: what may be released, and nothing else."""
@@ -274,80 +313,10 @@ class Model:
             raise ValueError(f"{path} is not a model. {error}") from None
 
 
-def _place(literal: Literal | None) -> tuple[float, int, int]:
-    """Where a literal stands: in the order of the schema, constants last."""
-    return (inf, 0, 0) if literal is None else (literal.column, literal.start, literal.stop)
-
-
-def _rule_to_dict(rule: Rule, schema: Schema) -> dict[str, Any]:
-    if isinstance(rule, TreeRule):
-        return _node_to_dict(rule.root, schema)
-    if rule.literal is None:
-        return {"always": rule.if_true}
-    return {
-        **_literal_to_dict(rule.literal, schema),
-        "if_true": rule.if_true,
-        "if_false": rule.if_false,
-    }
-
-
-def _node_to_dict(node: Split, schema: Schema) -> dict[str, Any]:
-    return {
-        **_literal_to_dict(node.literal, schema),
-        **{
-            side: _node_to_dict(child, schema) if isinstance(child, Split) else child
-            for side, child in (("if_true", node.if_true), ("if_false", node.if_false))
-        },
-    }
-
-
-def _literal_to_dict(literal: Literal, schema: Schema) -> dict[str, Any]:
-    return {"column": schema.names[literal.column], "codes": [literal.start, literal.stop]}
-
-
-def _rule_from_dict(document: Any, schema: Schema) -> Rule:
-    if isinstance(document, dict) and set(document) == {"always"}:
-        label = _label_from(document["always"], schema)
-        return LiteralRule(None, label, label)
-    root = _split_from_dict(document, schema, depth=0)
-    if isinstance(root.if_true, Split) or isinstance(root.if_false, Split):
-        return TreeRule(root)
-    return LiteralRule(root.literal, root.if_true, root.if_false)
-
-
-def _label_from(value: Any, schema: Schema) -> int:
-    if type(value) is not int or not 0 <= value < len(schema.target):
-        raise ValueError(f"Expected a rule to name a declared class, got {value!r}.")
-    return value
-
-
-def _split_from_dict(document: Any, schema: Schema, depth: int) -> Split:
-    if not isinstance(document, dict) or set(document) != {
-        "column",
-        "codes",
-        "if_true",
-        "if_false",
-    }:
-        raise ValueError("Expected a rule with column, codes, if_true and if_false, or always.")
-    if depth >= _DEEPEST:
-        raise ValueError(f"Expected rules with at most {_DEEPEST} literals after each other.")
-    name, codes = document["column"], document["codes"]
-    if not isinstance(name, str) or name not in schema.columns:
-        raise ValueError(f"Expected a rule on a declared column, got {name!r}.")
-    if (
-        not isinstance(codes, list)
-        or [type(code) for code in codes] != [int, int]
-        or not 0 <= codes[0] < codes[1] <= schema.columns[name].n_codes
-        or codes == [0, schema.columns[name].n_codes]
-    ):
-        raise ValueError(
-            f"Expected a rule's codes to lie in column {name!r} and not to be all of it, "
-            f"got {codes!r}."
-        )
-    if_true, if_false = (
-        _split_from_dict(document[side], schema, depth + 1)
-        if isinstance(document[side], dict)
-        else _label_from(document[side], schema)
-        for side in ("if_true", "if_false")
-    )
-    return Split(Literal(schema.names.index(name), codes[0], codes[1]), if_true, if_false)
+def _place(test: Test | None) -> tuple[float, int, int, tuple[int, ...]]:
+    """Where a test stands: in the order of the schema, constants last."""
+    if test is None:
+        return inf, 0, 0, ()
+    if isinstance(test, Members):
+        return test.column, test.codes[0], test.codes[-1] + 1, test.codes
+    return test.column, test.start, test.stop, ()

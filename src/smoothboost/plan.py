@@ -6,15 +6,18 @@ number of rows and classes, and the rules that compete.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import ceil, inf, log
+from math import ceil, inf, log, sqrt
 from typing import Literal
 
-from smoothboost import display
+from smoothboost import automatic, display
+from smoothboost.calibrating import LINK_RANGE, LinkOptions
+from smoothboost.following import COUNT_RANGE, Following, count_options, look_times, root_rate
 from smoothboost.learners.choices import Candidates, Choice, Scores
 from smoothboost.measure import Measure
 from smoothboost.privacy.accountant import (
@@ -27,13 +30,8 @@ from smoothboost.privacy.accountant import (
 from smoothboost.privacy.factored import select
 from smoothboost.privacy.mechanisms import MECHANISMS, Maximum, Selection
 
-AUTO_ROUNDS = (1, *range(3, 50, 2))
-"""Odd, since even numbers tie. More than 49 seldom help and can hurt: docs/results/auto-rule.md."""
 TOO_NOISY = 0.25
 """Above this noise a rule of the usual advantage is no likelier than a useless one."""
-
-COOLING = Fraction(7, 10)
-"""An automatic learning rate falls by this factor: docs/results/auto-rule.md."""
 
 Auto = Literal["auto"]
 
@@ -73,6 +71,34 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Look:
+    """One kind of look at the rows between or after the rounds.
+
+    Parameters
+    ----------
+    name : str
+        What is looked at.
+    n_options : int
+        How many options compete.
+    score_range : int
+        The range of their scores.
+    count : int
+        How many looks there are.
+    share : Fraction
+        Their part of the budget.
+    rate : Fraction, default 1
+        Log odds per unit of score.
+    """
+
+    name: str
+    n_options: int
+    score_range: int
+    count: int
+    share: Fraction
+    rate: Fraction = Fraction(1)
+
+
+@dataclass(frozen=True)
 class Plan:
     """What will be spent on what.
 
@@ -81,7 +107,9 @@ class Plan:
     budget : Budget
         What the caller allows.
     measure : Measure
-        The smooth measure: density, learning rate and rounds.
+        The smooth measure of each problem, with the largest density and learning rate.
+    n_rounds : int
+        Rounds of all problems together; they take turns.
     calibration : {"tight", "paper"}
         Whose constants the rate comes from.
     mechanism : str or None
@@ -90,36 +118,82 @@ class Plan:
         The kinds of choices in a round, and their rates.
     cooling : Fraction, default 1
         What the learning rate is multiplied by when a rule takes back the one before it.
+    n_problems : int, default 1
+        1 for two classes, and one for each class of more.
+    problem_weights : tuple of (Fraction, Fraction)
+        What the rows outside and inside each problem's class weigh at first.
+    following : Following or None
+        How density and learning rate follow looks at the errors.
+    looks : tuple of Look
+        The kinds of looks that are made: "error", "class" and "link".
     """
 
     budget: Budget
     measure: Measure
+    n_rounds: int
     calibration: str
     mechanism: str | None
     stages: tuple[Stage, ...]
     cooling: Fraction = Fraction(1)
+    n_problems: int = 1
+    problem_weights: tuple[tuple[Fraction, ...], ...] = ((Fraction(1), Fraction(1)),)
+    following: Following | None = None
+    looks: tuple[Look, ...] = ()
 
     def __str__(self) -> str:
         return display.render(display.plan_table(self)).rstrip()
-
-    @property
-    def n_rounds(self) -> int:
-        """The number of rounds."""
-        return self.measure.n_rounds
 
     @property
     def n_candidates(self) -> int:
         """How many options the first choice of a round has."""
         return self.stages[0].choice.n_options
 
-    def selection(self, kind: int, scores: Scores) -> Selection:
-        """Return one private choice: the scores, at the rate of their kind."""
+    def count_options(self, kind: str) -> tuple[int, ...]:
+        """Return the doubled counts that looks at errors, or at classes, choose among.
+
+        A problem's class may have more than half of the rows: its list goes on upwards.
+        """
+        n_rows = self.measure.n_rows
+        options = count_options(n_rows)
+        if kind == "error":
+            return options
+        return (*(2 * n_rows - option for option in reversed(options[1:])), *options)
+
+    @property
+    def links(self) -> LinkOptions:
+        """The links that the last look chooses among."""
+        return LinkOptions(self.measure.n_rounds, self.n_problems)
+
+    def looks_after(self, n_done: int) -> bool:
+        """Tell whether the problem of the round before is looked at after `n_done` rounds."""
+        if self.following is None or n_done - 1 + self.n_problems >= self.n_rounds:
+            return False  # it has no round left
+        return (n_done - 1) // self.n_problems + 1 in self.following.after
+
+    def look(self, name: str) -> Look | None:
+        """Return what is planned for a kind of look, if any is."""
+        return next((look for look in self.looks if look.name == name), None)
+
+    def selection(self, kind: int | str, scores: Scores) -> Selection:
+        """Return one private choice: the scores, at the rate of their kind.
+
+        Kinds of a round's choices are numbers, and kinds of looks names.
+        """
         mechanism = Maximum if self.mechanism is None else MECHANISMS[self.mechanism]
-        return select(mechanism, scores, self.stages[kind].rate)
+        if isinstance(kind, int):
+            return select(mechanism, scores, self.stages[kind].rate)
+        look = self.look(kind)
+        assert look is not None
+        return select(mechanism, scores, look.rate)
+
+    @property
+    def n_choices(self) -> int:
+        """How many looks there are beside the rounds."""
+        return sum(look.count for look in self.looks)
 
     @property
     def spends(self) -> tuple[Spend, ...]:
-        """What the rounds cost, for one replaced row; equal ones are counted together.
+        """What the choices cost, for one replaced row; equal ones are counted together.
 
         Notes
         -----
@@ -130,6 +204,10 @@ class Plan:
             Spend(stage.rate * width, bounded, stage.choice.times * count)
             for stage in self.stages
             for width, count in Counter(stage.ranges).items()
+        ) + tuple(
+            Spend(look.rate * look.score_range, bounded, look.count)
+            for look in self.looks
+            if look.count
         )
 
     @cached_property
@@ -154,6 +232,11 @@ class Plan:
             return 0.0
         return log(self.n_candidates) / self.exponent if self.exponent else inf
 
+    @property
+    def lost_rows(self) -> float:
+        """How many rows of weight a choice of the first kind may lose to noise."""
+        return self.noise * self.measure.mass
+
 
 @lru_cache(maxsize=512)
 def make_plan(
@@ -166,45 +249,154 @@ def make_plan(
     learning_rate: Fraction | Auto = "auto",
     calibration: str = "tight",
     mechanism: str = "auto",
+    calibrate: Fraction | Auto = Fraction(0),
+    class_looks: int = 0,
+    shares: tuple[Fraction, ...] | None = None,
 ) -> Plan:
     """Plan a fit from public quantities only.
 
-    `"auto"` takes the learner's density and learning rate, which then falls whenever a rule takes
-    back the one before it (the step was too long for so weak a rule), and as many rounds (odd,
-    3 to 49) as keep the noise of a choice, ln(options) / eta, below the learner's limit; or a
-    single one, if three would be too noisy and the learner's rules are strong enough on their own.
+    `"auto"` lets the density follow the errors; takes a learning rate that falls with the number
+    of rounds, with the errors and whenever a rule takes back the one before it; takes as many
+    rounds as keep what a choice loses to noise below a share of the rows; and looks for a link
+    where that loses little.
+
+    Parameters
+    ----------
+    class_weights : tuple of Fraction
+        A factor for each class: of its rows' weights, or, with more than two, of their weights in
+        the class's own problem.
+    class_looks : int, default 0
+        How many classes' shares are looked at, for decisions that need them.
+    shares : tuple of Fraction, optional
+        The share of each problem's class that is publicly known, or supposed.
 
     Notes
     -----
     Guarantee: the planned choices compose to the budget (docs/privacy/composition.md).
     """
-    defaults = candidates.defaults
+    follows = density == "auto" and calibration == "tight"
+    n_problems = 1 if len(class_weights) == 2 else len(class_weights)
+    weights: tuple[tuple[Fraction, ...], ...] = (class_weights,)
+    if n_problems > 1:
+        weights = tuple((Fraction(1), weight) for weight in class_weights)
 
     def attempt(rounds: int) -> Plan:
+        votes = ceil(Fraction(rounds, n_problems))
         measure = Measure(
             n_rows,
-            defaults.density if density == "auto" else density,
-            defaults.learning_rate(rounds) if learning_rate == "auto" else learning_rate,
-            rounds,
-            class_weights,
+            _density(density, calibration),
+            _rate(learning_rate, votes, calibration),
+            votes,
+            max(weights, key=lambda pair: max(pair) / min(pair)),
         )
-        plan = _calibrate(budget, measure, candidates, calibration, mechanism)
-        return replace(plan, cooling=COOLING) if learning_rate == "auto" else plan
+        after = look_times(votes, automatic.looks_for(votes, n_problems)) if follows else ()
+        plan = Plan(
+            budget,
+            measure,
+            rounds,
+            calibration,
+            mechanism,
+            (),
+            automatic.COOLING if learning_rate == "auto" else Fraction(1),
+            n_problems,
+            weights,
+            Following(
+                after,
+                automatic.FACTOR,
+                Fraction(0),
+                automatic.SLOWING if learning_rate == "auto" else None,
+                shares or (Fraction(1, 2),) * n_problems,
+            )
+            if follows
+            else None,
+        )
+        return _with_looks(plan, candidates, calibrate, class_looks)
 
     if n_rounds != "auto":
         return attempt(n_rounds)
+    options = [votes * n_problems for votes in automatic.VOTES]
     if budget.epsilon is None:
-        return attempt(AUTO_ROUNDS[-1])
-    low, high = 1, len(AUTO_ROUNDS)  # AUTO_ROUNDS[low], which is three, may pass the limit
+        return attempt(options[-1])
+    low, high = 0, len(options)
     while high - low > 1:
         middle = (low + high) // 2
-        if attempt(AUTO_ROUNDS[middle]).noise <= defaults.noise:
+        if _is_quiet(attempt(options[middle])):
             low = middle
         else:
             high = middle
-    plan = attempt(AUTO_ROUNDS[low])
-    alone = low == 1 and plan.noise > TOO_NOISY and defaults.one_will_do
-    return attempt(AUTO_ROUNDS[0]) if alone else plan
+    return attempt(options[low])
+
+
+def _density(density: Fraction | Auto, calibration: str) -> Fraction:
+    if density != "auto":
+        return density
+    return automatic.PAPER_DENSITY if calibration == "paper" else automatic.CEILING
+
+
+def _rate(learning_rate: Fraction | Auto, votes: int, calibration: str) -> Fraction:
+    if learning_rate != "auto":
+        return learning_rate
+    if calibration == "paper":
+        return automatic.PAPER_RATE
+    return root_rate(votes, automatic.HIGHEST_RATE)
+
+
+def _with_looks(
+    plan: Plan, candidates: Candidates, calibrate: Fraction | Auto, class_looks: int
+) -> Plan:
+    """Add the looks that are worth it, price everything, and set the density's floor."""
+    looks = []
+    if plan.following is not None:
+        count = sum(map(plan.looks_after, range(1, plan.n_rounds + 1)))
+        n_options = len(plan.count_options("error"))
+        looks.append(Look("error", n_options, COUNT_RANGE, count, automatic.LOOK_SHARE))
+    if class_looks:
+        n_options = len(plan.count_options("class"))
+        looks.append(Look("class", n_options, COUNT_RANGE, class_looks, automatic.CLASS_SHARE))
+    looks = [look for look in looks if look.count]
+    share = automatic.LINK_SHARE if calibrate == "auto" else calibrate
+    if share + sum(look.share for look in looks) >= 1:  # rules would get nothing, or less
+        raise ValueError(f"Expected calibrate to leave rules a budget, got {float(share)}.")
+    link = [Look("link", len(plan.links), LINK_RANGE, 1, share)] if share else []
+    priced = _price(replace(plan, looks=(*looks, *link)), candidates)
+    if link and calibrate == "auto" and not _pays(priced):
+        priced = _price(replace(plan, looks=tuple(looks)), candidates)
+    if priced.following is None:
+        return priced
+    floor = automatic.FLOOR if plan.n_problems == 1 else automatic.FLOOR_MORE_CLASSES
+    needed = Fraction(floor * min(priced.lost_rows, 1e18)).limit_denominator(10**6)
+    few = Fraction(0)
+    if plan.n_problems == 1:  # few votes cannot settle on rules for fewer rows than that
+        few = automatic.FEW / (plan.measure.n_rounds + automatic.FEW)
+    lowest = max(needed / priced.measure.n_rows, few, Fraction(1, priced.measure.n_rows))
+    lowest = min(lowest, priced.measure.density)
+    return replace(priced, following=replace(priced.following, lowest=lowest))
+
+
+def _pays(plan: Plan) -> bool:
+    """Tell whether the look at links finds one that is nearly the best."""
+    look = plan.look("link")
+    if plan.mechanism is None or look is None:
+        return True
+    lost = log(look.n_options) / float(look.rate * look.score_range / 2)
+    return lost <= automatic.LINK_NOISE * plan.measure.n_rows
+
+
+def _is_quiet(plan: Plan) -> bool:
+    """Tell whether choices lose little enough to noise for so many rounds."""
+    limit = automatic.NOISE_PURE / sqrt(plan.measure.n_rounds)
+    more = automatic.MORE_CLASSES_PURE
+    if _adds_squares(plan):
+        limit, more = automatic.NOISE_APPROXIMATE, automatic.MORE_CLASSES_APPROXIMATE
+    if plan.n_problems > 1:  # each weighs about twice the rows of its class
+        limit *= more / plan.n_problems
+    return plan.lost_rows <= limit * plan.measure.n_rows
+
+
+def _adds_squares(plan: Plan) -> bool:
+    """Tell whether delta buys more than adding budgets up does."""
+    spent = sum((spend.epsilon * spend.count for spend in plan.spends), start=Fraction(0))
+    return spent > plan.budget.per_row[0]
 
 
 def enough(plan: Plan, candidates: Candidates) -> tuple[int | None, float | None]:
@@ -215,88 +407,129 @@ def enough(plan: Plan, candidates: Candidates) -> tuple[int | None, float | None
     """
 
     def noise(n_rows: int, epsilon: Fraction) -> float:
-        return _calibrate(
-            replace(plan.budget, epsilon=epsilon),
-            replace(plan.measure, n_rows=n_rows),
-            candidates,
-            plan.calibration,
-            plan.mechanism or "auto",
-        ).noise
+        budget = replace(plan.budget, epsilon=epsilon)
+        measure = replace(plan.measure, n_rows=n_rows)
+        return _price(replace(plan, budget=budget, measure=measure), candidates).noise
 
     assert plan.budget.epsilon is not None
     rows, epsilon = plan.measure.n_rows, plan.budget.epsilon
     factors = [Fraction(11, 10) ** power for power in range(73)]
-    more_rows = (ceil(rows * factor) for factor in factors)
-    more_budget = (epsilon * factor for factor in factors)
+    more_rows = [ceil(rows * factor) for factor in factors]
+    more_budget = [epsilon * factor for factor in factors]
+    at = bisect_left(more_rows, True, key=lambda n: noise(n, epsilon) <= TOO_NOISY)
+    budget_at = bisect_left(more_budget, True, key=lambda e: noise(rows, e) <= TOO_NOISY)
     return (
-        next((n for n in more_rows if noise(n, epsilon) <= TOO_NOISY), None),
-        next((float(e) for e in more_budget if noise(rows, e) <= TOO_NOISY), None),
+        more_rows[at] if at < len(factors) else None,
+        float(more_budget[budget_at]) if budget_at < len(factors) else None,
     )
 
 
-def _calibrate(
-    budget: Budget, measure: Measure, candidates: Candidates, calibration: str, mechanism: str
-) -> Plan:
-    choices = candidates.choices
-    ranges = [
-        tuple(choice.score_range(measure, votes) for votes in range(measure.n_rounds))
-        for choice in choices
-    ]
+def _price(plan: Plan, candidates: Candidates) -> Plan:
+    """Give every kind of choice and look its rate; settle the mechanism."""
+    choices, measure = candidates.choices, plan.measure
+    ranges = [_ranges(choice, measure, plan.n_rounds, plan.n_problems) for choice in choices]
 
-    def planned(name: str | None, rates: Sequence[Fraction]) -> Plan:
-        stages = tuple(map(Stage, choices, ranges, rates))
-        return Plan(budget, measure, calibration, name, stages)
+    def priced(name: str | None, rates: Sequence[Fraction], looks: Sequence[Fraction]) -> Plan:
+        return replace(
+            plan,
+            mechanism=name,
+            stages=tuple(map(Stage, choices, ranges, rates)),
+            looks=tuple(
+                replace(look, rate=rate) for look, rate in zip(plan.looks, looks, strict=True)
+            ),
+        )
 
-    if budget.epsilon is None:
-        return planned(None, [Fraction(1)] * len(choices))
+    if plan.budget.epsilon is None:
+        ones = [Fraction(1)]
+        return priced(None, ones * len(choices), ones * len(plan.looks))
+    asked = plan.mechanism or "auto"
+    names = ["exponential"] if candidates.even else list(MECHANISMS)
     rates = {
-        name: _tight_rates(budget, choices, ranges, name)
-        for name in (MECHANISMS if mechanism == "auto" else [mechanism])
+        name: _tight_rates(plan.budget, choices, ranges, plan.looks, name)
+        for name in (names if asked == "auto" else [asked])
     }
-    if calibration == "paper":
-        name = "exponential" if mechanism == "auto" else mechanism
-        paper = _paper_rates(budget, measure, choices)
+    if plan.calibration == "paper":
+        name = "exponential" if asked == "auto" else asked
+        paper = _paper_rates(plan, choices)
         # The paper does not know of flooring, which counts above 2**31 rows, nor of other
         # criteria than Gini's.
-        return planned(name, list(map(min, paper, rates[name])))
-    if mechanism != "auto":
-        return planned(mechanism, rates[mechanism])
+        return priced(name, list(map(min, paper, rates[name][0])), rates[name][1])
+    if len(rates) == 1:
+        return priced(*next((name, *both) for name, both in rates.items()))
     # Only the exponential mechanism's rate grows with delta. At equal rates permute-and-flip errs
     # half as often where errors are rare, which is worth ln 2 beside ln(options).
     head_start = 1 + log(2) / log(max(2, choices[0].n_options))
     best = "permute_and_flip"
-    if rates["exponential"][0] > rates[best][0] * Fraction(head_start):
+    if rates["exponential"][0][0] > rates[best][0][0] * Fraction(head_start):
         best = "exponential"
-    return planned(best, rates[best])
+    return priced(best, *rates[best])
+
+
+def _ranges(choice: Choice, measure: Measure, n_rounds: int, n_problems: int) -> tuple[int, ...]:
+    """Return the range of a kind of choice in each round, of as many votes as its problem has had.
+
+    It depends on the votes through the largest weight alone, which soon is as large as it gets.
+    """
+    ranges: list[int] = []
+    for votes in range(measure.n_rounds):
+        ranges.append(choice.score_range(measure, votes))
+        if measure.is_capped(votes):
+            ranges += [ranges[-1]] * (measure.n_rounds - 1 - votes)
+            break
+    return tuple(width for width in ranges for _ in range(n_problems))[:n_rounds]
+
+
+Rates = tuple[list[Fraction], list[Fraction]]
+"""Of the kinds of choices, and of the kinds of looks."""
 
 
 def _tight_rates(
-    budget: Budget, choices: Sequence[Choice], ranges: Sequence[Sequence[int]], mechanism: str
-) -> list[Fraction]:
+    budget: Budget,
+    choices: Sequence[Choice],
+    ranges: Sequence[Sequence[int]],
+    looks: Sequence[Look],
+    mechanism: str,
+) -> Rates:
     """Return the largest rates, the same for all rounds, whose total stays within the budget.
 
     One rate means the same noise in every round: each is charged in proportion to its range.
-    The kinds of choices divide a round by their shares.
+    The kinds of choices divide a round by their shares, and looks have shares of the whole.
     """
     epsilon, delta = budget.per_row
-    pure = [
+    whole = [
         epsilon * choice.share / (choice.times * sum(widths))
         for choice, widths in zip(choices, ranges, strict=True)
     ]
+    left = 1 - sum((look.share for look in looks), start=Fraction(0))
+    pure = (
+        [rate * left for rate in whole],
+        [epsilon * look.share / (look.count * look.score_range) for look in looks],
+    )
     if not _is_ordinary(epsilon, delta):
         return pure
     bounded = mechanism == "exponential"
     costs = [
         (float(rate * width), choice.times * count)
-        for rate, choice, widths in zip(pure, choices, ranges, strict=True)
+        for rate, choice, widths in zip(whole, choices, ranges, strict=True)
         for width, count in Counter(widths).items()
     ]
+    squares = sum(count * each**2 for each, count in costs) / float(left)
+    seen = [sqrt(squares * float(look.share) / look.count) for look in looks]
+    costs += [(each, look.count) for each, look in zip(seen, looks, strict=True)]
 
     def cost(factor: float) -> float:
         return total_epsilon([Spend(factor * each, bounded, n) for each, n in costs], delta)
 
     factor = Fraction(largest(float(epsilon), cost, start=1.0))
-    return [rate * max(factor, Fraction(1)) for rate in pure]
+    if factor <= left:
+        return pure
+    return (
+        [rate * factor for rate in whole],
+        [
+            factor * Fraction(each) / look.score_range
+            for each, look in zip(seen, looks, strict=True)
+        ],
+    )
 
 
 def _is_ordinary(epsilon: Fraction, delta: float) -> bool:
@@ -304,21 +537,22 @@ def _is_ordinary(epsilon: Fraction, delta: float) -> bool:
     return delta >= 1e-100 and Fraction(1, 10**6) <= epsilon <= 1000
 
 
-def _paper_rates(budget: Budget, measure: Measure, choices: Sequence[Choice]) -> list[Fraction]:
+def _paper_rates(plan: Plan, choices: Sequence[Choice]) -> list[Fraction]:
     """Return the paper's eta = epsilon_b * kappa * n / factor of each kind, per unit of score.
 
     epsilon_b is epsilon / rounds for delta = 0, and solves the paper's advanced composition
     for delta > 0. The factor is 4 for rules.
     """
-    epsilon, delta = budget.per_row
+    epsilon, delta = plan.budget.per_row
+    measure = plan.measure
     if not _is_ordinary(epsilon, delta):
-        per_round = epsilon / measure.n_rounds
+        per_round = epsilon / plan.n_rounds
     else:
         per_round = Fraction(
             largest(
                 float(epsilon),
-                lambda level: advanced_composition(level, measure.n_rounds, delta),
-                start=float(epsilon) / measure.n_rounds,
+                lambda level: advanced_composition(level, plan.n_rounds, delta),
+                start=float(epsilon) / plan.n_rounds,
             )
         )
     eta = per_round * measure.density * measure.n_rows / (measure.mass << measure.unit_bits)

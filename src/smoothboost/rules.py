@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,9 +48,52 @@ class Literal:
         """Test the codes of the literal's column."""
         return np.asarray((codes >= self.start) & (codes < self.stop))
 
+    @property
+    def runs(self) -> tuple[tuple[int, int], ...]:
+        """The half-open ranges of codes for which the literal holds, in order."""
+        return ((self.start, self.stop),)
 
-Path = tuple[tuple[Literal, bool], ...]
-"""A condition: literals, and whether each has to hold."""
+
+@dataclass(frozen=True)
+class Members:
+    """A test of one column's code: whether it is one of some.
+
+    Parameters
+    ----------
+    column : int
+        Position of the column in the schema.
+    codes : tuple of int
+        The codes for which the test holds, in order: some, but not all of the column's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Members(0, (1, 3)).holds(np.array([0, 1, 2, 3]))
+    array([False,  True, False,  True])
+    >>> Members(0, (1, 2, 5)).runs
+    ((1, 3), (5, 6))
+    """
+
+    column: int
+    codes: tuple[int, ...]
+
+    def holds(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
+        """Test the codes of the column."""
+        return np.isin(codes, self.codes)
+
+    @property
+    def runs(self) -> tuple[tuple[int, int], ...]:
+        """The half-open ranges of codes for which the test holds, in order."""
+        breaks = [a for a, b in pairwise(self.codes) if b > a + 1]
+        starts = [self.codes[0], *(b for a, b in pairwise(self.codes) if b > a + 1)]
+        return tuple(zip(starts, [a + 1 for a in (*breaks, self.codes[-1])], strict=True))
+
+
+Test = Literal | Members
+"""What a 1-rule asks of a column."""
+
+Path = tuple[tuple[Test, bool], ...]
+"""A condition: tests, and whether each has to hold."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +102,14 @@ class LiteralRule:
 
     Parameters
     ----------
-    literal : Literal or None
+    literal : Literal, Members or None
         The test; None makes a constant rule, whose two classes are the same.
     if_true, if_false : int
-        Positions of the classes among the declared ones.
+        Positions of the classes among the declared ones; or, for a rule about one class, 1 for
+        that class and 0 against it.
+    about : int or None, default None
+        The position of the one class that the rule votes for or against; None if it votes for
+        the classes that it names.
 
     Examples
     --------
@@ -70,9 +118,10 @@ class LiteralRule:
     array([0, 1, 0])
     """
 
-    literal: Literal | None
+    literal: Test | None
     if_true: int
     if_false: int
+    about: int | None = None
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -115,6 +164,8 @@ class TreeRule:
     ----------
     root : Split
         The first test.
+    about : int or None, default None
+        The one class that the leaves vote for (1) or against (0); None if they name classes.
 
     Examples
     --------
@@ -125,6 +176,7 @@ class TreeRule:
     """
 
     root: Split
+    about: int | None = None
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -141,6 +193,28 @@ class TreeRule:
 
 
 Rule = LiteralRule | TreeRule
+
+
+def count_votes(rule: Rule, codes: NDArray[np.integer], votes: NDArray[np.int64]) -> None:
+    """Add a rule's votes to those of rows for each class, shape (n_rows, n_classes).
+
+    A rule votes once for the class that it names; a rule about one class votes for it or
+    against it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> votes = np.zeros((2, 3), dtype=np.int64)
+    >>> count_votes(LiteralRule(Literal.equals(0, 1), 1, 0, about=2), np.array([[0, 1]]), votes)
+    >>> votes
+    array([[ 0,  0, -1],
+           [ 0,  0,  1]])
+    """
+    predicted = rule.predict(codes)
+    if rule.about is None:
+        votes[np.arange(len(votes)), predicted] += 1
+    else:
+        votes[:, rule.about] += 2 * predicted - 1
 
 
 def make_rule(root: Node) -> Rule:
@@ -172,7 +246,7 @@ def takes_back(rule: Rule, earlier: Rule) -> bool:
     False
     """
     ours, theirs = list(rule.leaves()), list(earlier.leaves())
-    if [path for path, _ in ours] != [path for path, _ in theirs]:
+    if rule.about != earlier.about or [path for path, _ in ours] != [path for path, _ in theirs]:
         return False
     exchanged = {frozenset((a, b)) for (_, a), (_, b) in zip(ours, theirs, strict=True)}
     return len(exchanged) == 1 and len(exchanged.pop()) == 2

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.rules import Rule
+from smoothboost.rules import Rule, count_votes
 
 LARGEST = 1 << 16
 """The most cells of a table; rules on more are asked one by one."""
@@ -24,7 +24,7 @@ class VoteTable:
     columns : tuple of int
         Positions of the columns in the schema.
     votes : array of int64, shape (n_codes of each column..., n_classes)
-        Votes for each class.
+        Votes for each class, minus those against it.
     """
 
     columns: tuple[int, ...]
@@ -97,7 +97,6 @@ def vote_tables(
 
 def _count(rules: Sequence[Rule], codes: NDArray[np.uint8], n_classes: int) -> NDArray[np.int64]:
     votes = np.zeros((codes.shape[1], n_classes), dtype=np.int64)
-    rows = np.arange(codes.shape[1])
     for rule in rules:
-        votes[rows, rule.predict(codes)] += 1
+        count_votes(rule, codes, votes)
     return votes

@@ -3,7 +3,6 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, product
-from math import log2
 
 import mpmath
 import numpy as np
@@ -40,11 +39,10 @@ COLUMNS = {
 
 every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
 every_language = pytest.mark.parametrize("language", ["threshold", "one_hot"])
-every_class = pytest.mark.parametrize("n_classes", [2, 3])
 
 
-def schema_of(names, n_classes):
-    return Schema({name: COLUMNS[name] for name in names}, target=list(range(n_classes)))
+def schema_of(names):
+    return Schema({name: COLUMNS[name] for name in names}, target=[0, 1])
 
 
 ALL = tuple(COLUMNS)
@@ -55,25 +53,23 @@ def make_table(schema, n_rows, seed):
     rng = np.random.default_rng(seed)
     sizes = [column.n_codes for column in schema.columns.values()]
     codes = np.stack([rng.integers(size, size=n_rows).astype(np.uint8) for size in sizes])
-    n_classes = len(schema.target)
-    likely = rng.integers(n_classes, size=sizes)[tuple(codes)]
-    labels = np.where(rng.random(n_rows) < 0.7, likely, rng.integers(n_classes, size=n_rows))
+    likely = rng.integers(2, size=sizes)[tuple(codes)]
+    labels = np.where(rng.random(n_rows) < 0.7, likely, rng.integers(2, size=n_rows))
     return Table(schema, codes, labels.astype(np.uint8))
 
 
 def voted(table, seed, n_threads=1):
     """An engine whose rows stand at several levels, a weight for each, and the rows' weights."""
     rng = np.random.default_rng(seed)
-    n_classes = len(table.schema.target)
     engine = LocalEngine(table, 3, n_threads)
     levels = np.zeros(table.n_rows, dtype=int)
     for column in range(3):
-        label = int(rng.integers(n_classes))
-        rule = LiteralRule(Literal.at_most(column, 0), label, (label + 1) % n_classes)
+        label = int(rng.integers(2))
+        rule = LiteralRule(Literal.at_most(column, 0), label, 1 - label)
         engine.add_votes(rule)
         levels += rule.predict(table.codes) == table.labels
     most = 2**62 // table.n_rows
-    weights = rng.integers(most // 4, most, (n_classes, 4), endpoint=True)
+    weights = rng.integers(most // 4, most, (2, 4), endpoint=True)
     return engine, weights, weights[table.labels, levels].tolist()
 
 
@@ -95,11 +91,10 @@ def brute_force(table, of_rows, literals, splits, criterion):
     Yields after every split the leaves in order, as (path, class), and by how much the closest
     decision so far was won.
     """
-    n_classes = len(table.schema.target)
     tests = [(literal, literal.holds(table.codes[literal.column])) for literal in literals]
 
     def weights_of(rows):
-        sums = [0] * n_classes
+        sums = [0, 0]
         for row in np.flatnonzero(rows).tolist():
             sums[table.labels[row]] += of_rows[row]
         return sums
@@ -140,9 +135,8 @@ def predict_by_leaves(leaves, codes):
 
 @every_criterion
 @every_language
-@every_class
-def test_splits_and_classes_are_those_of_the_definition(criterion, language, n_classes):
-    schema = schema_of(ALL, n_classes)
+def test_splits_and_classes_are_those_of_the_definition(criterion, language):
+    schema = schema_of(ALL)
     literals = literals_of(schema, language, Constraints())
     every = domain(schema)
     compared = [0] * 5
@@ -164,12 +158,11 @@ def test_splits_and_classes_are_those_of_the_definition(criterion, language, n_c
 
 
 @every_criterion
-@every_class
-def test_a_fit_without_noise_releases_the_tree_of_the_definition(criterion, n_classes):
-    schema = schema_of(["n", "b", "c"], n_classes)
+def test_a_fit_without_noise_releases_the_tree_of_the_definition(criterion):
+    schema = schema_of(["n", "b", "c"])
     literals = literals_of(schema, "threshold", Constraints())
     every = domain(schema)
-    class_weight = {0: 1.0, 1: 1.37, 2: 0.71}
+    class_weight = {0: 1.0, 1: 1.37}
     table = make_table(schema, 160, seed=12)
     of_rows = [int(100 * class_weight[label]) for label in table.labels.tolist()]
     frame = pd.DataFrame({"n": table.codes[0] + 0.5, "b": table.codes[1], "c": table.codes[2]})
@@ -183,7 +176,7 @@ def test_a_fit_without_noise_releases_the_tree_of_the_definition(criterion, n_cl
             epsilon=None,
             learner=TopDown(splits, criterion),
             n_rounds=1,
-            class_weight={label: class_weight[label] for label in range(n_classes)},
+            class_weight=class_weight,
         ).fit(frame, table.labels)
         (rule,) = clf.model_.rules
         assert np.array_equal(rule.predict(every), predict_by_leaves(leaves, every))
@@ -218,7 +211,7 @@ def dividing(schema, path, literals):
 @every_language
 @pytest.mark.parametrize("names", [ALL, ("n", "n?"), ("c",), ("b", "b?")], ids="+".join)
 def test_a_literal_that_the_path_decides_does_not_compete_and_every_other_does(names, language):
-    schema = schema_of(names, 2)
+    schema = schema_of(names)
     splits = min(6, domain(schema).shape[1] - 1)
     literals = literals_of(schema, language, Constraints())
     candidates = TopDown(splits, literals=language).compete(schema)
@@ -239,7 +232,7 @@ def test_a_literal_that_the_path_decides_does_not_compete_and_every_other_does(n
 
 
 def test_a_tree_may_tell_all_cells_apart_and_no_more():
-    schema = schema_of(["b", "n?"], 2)
+    schema = schema_of(["b", "n?"])
     engine = LocalEngine(make_table(schema, 200, 0), 1)
     states, _ = rounds(TopDown(7).compete(schema), engine, np.full((2, 1), 2**50))
     every = domain(schema)
@@ -257,7 +250,7 @@ def test_a_tree_may_tell_all_cells_apart_and_no_more():
 
 @every_criterion
 def test_what_competes_depends_on_the_path_and_not_on_the_rows(criterion):
-    schema = schema_of(ALL, 3)
+    schema = schema_of(ALL)
     candidates = TopDown(5, criterion).compete(schema)
     mixed = make_table(schema, 300, 0)
     # One row many times over: every leaf but one is empty, and all are pure.
@@ -269,7 +262,7 @@ def test_what_competes_depends_on_the_path_and_not_on_the_rows(criterion):
             states, _ = rounds(
                 candidates,
                 LocalEngine(table, 1),
-                np.full((3, 1), 2**50),
+                np.full((2, 1), 2**50),
                 lambda scores, rng=rng: int(rng.integers(len(scores))),
             )
             grown.append(states)
@@ -280,7 +273,7 @@ def test_what_competes_depends_on_the_path_and_not_on_the_rows(criterion):
 
 
 def test_empty_leaves_are_split_and_get_a_class_like_others():
-    schema = schema_of(["b", "n"], 2)
+    schema = schema_of(["b", "n"])
     table = Table(schema, np.zeros((2, 10), np.uint8), np.ones(10, np.uint8))
     candidates = TopDown(2).compete(schema)
     engine = LocalEngine(table, 1)
@@ -299,7 +292,7 @@ def test_empty_leaves_are_split_and_get_a_class_like_others():
 
 @every_language
 def test_forbidden_columns_are_never_split(language):
-    schema = schema_of(ALL, 2)
+    schema = schema_of(ALL)
     forbidden = frozenset({"n", "c"})
     candidates = TopDown(4, literals=language).compete(schema, Constraints(forbidden))
     assert {schema.names[literal.column] for literal in candidates.literals} == {"n?", "b", "b?"}
@@ -311,37 +304,35 @@ def test_forbidden_columns_are_never_split(language):
 # Ranges and choices -------------------------------------------------------------------------
 
 
-def table_of_ranges(zeta, criterion, n_classes):
+def table_of_ranges(zeta, criterion):
     """R of the table in docs/privacy: twice what a share zeta can add to the impurities."""
-    s = mpmath.mpf(n_classes) / (n_classes - 1)
-    zeta = min(zeta, mpmath.mpf(1) / 2 if criterion == "sqrt" else 1 / s)
+    zeta = min(zeta, mpmath.mpf(1) / 2)
     if criterion == "gini":
-        return 8 * zeta * (1 - zeta) if n_classes == 2 else 2 * s * (2 * zeta - s * zeta**2)
+        return 8 * zeta * (1 - zeta)
     if criterion == "error":
-        return 4 * zeta if n_classes == 2 else 2 * s * zeta
+        return 4 * zeta
     if criterion == "sqrt":
         return 4 * mpmath.sqrt(zeta * (1 - zeta))
     entropy = -mpmath.fsum(part * mpmath.log(part, 2) for part in (zeta, 1 - zeta))
-    return 2 * (entropy + zeta * mpmath.log(n_classes - 1, 2))
+    return 2 * entropy
 
 
-def measure_of(n_rows, n_classes, density=Fraction(3, 10), n_rounds=9):
-    return Measure(n_rows, density, Fraction(4, 10), n_rounds, (Fraction(1),) * n_classes)
+def measure_of(n_rows, density=Fraction(3, 10), n_rounds=9):
+    return Measure(n_rows, density, Fraction(4, 10), n_rounds, (Fraction(1), Fraction(1)))
 
 
 @every_criterion
-@pytest.mark.parametrize("n_classes", [2, 3, 7])
 @pytest.mark.parametrize("n_rows", [2, 3, 10, 1000, 30_000, 10**6, 10**9])
-def test_the_range_of_gains_is_that_of_the_table_and_rounding(criterion, n_classes, n_rows):
-    candidates = TopDown(1, criterion).compete(schema_of(["b", "n"], n_classes))
-    measure = measure_of(n_rows, n_classes)
+def test_the_range_of_gains_is_that_of_the_table_and_rounding(criterion, n_rows):
+    candidates = TopDown(1, criterion).compete(schema_of(["b", "n"]))
+    measure = measure_of(n_rows)
     total = measure.mass << measure.unit_bits
     with mpmath.workdps(60):
         for n_votes in (0, 1, 8):
             peak = mpmath.mpf(measure.zeta(n_votes).numerator) / measure.zeta(n_votes).denominator
-            lost = table_of_ranges(peak, criterion, n_classes) / 2
+            lost = table_of_ranges(peak, criterion) / 2
             rounding = mpmath.mpf(n_rows - 1) / total
-            gained = table_of_ranges(peak + rounding, criterion, n_classes) / 2
+            gained = table_of_ranges(peak + rounding, criterion) / 2
             expected = (lost + gained) * total / UNIT + ROUNDING
             found = candidates.split_range(measure, n_votes)
             assert -(mpmath.mpf(10) ** -40) < found - expected < 1 + mpmath.mpf(10) ** -20
@@ -350,8 +341,8 @@ def test_the_range_of_gains_is_that_of_the_table_and_rounding(criterion, n_class
 
 
 def test_the_range_grows_until_rows_weigh_as_much_as_they_may():
-    candidates = TopDown(2).compete(schema_of(["b", "n"], 2))
-    measure = measure_of(1000, 2)
+    candidates = TopDown(2).compete(schema_of(["b", "n"]))
+    measure = measure_of(1000)
     ranges = [candidates.split_range(measure, n_votes) for n_votes in range(9)]
     assert ranges == sorted(ranges)
     assert ranges[0] < ranges[-2] == ranges[-1]
@@ -359,47 +350,57 @@ def test_the_range_grows_until_rows_weigh_as_much_as_they_may():
 
 @pytest.mark.parametrize("splits", [1, 3])
 @pytest.mark.parametrize("leaf_share", [0.5, 0.2])
-@every_class
-def test_a_round_is_its_splits_and_one_charge_for_all_classes(splits, leaf_share, n_classes):
-    schema = schema_of(["b", "n"], n_classes)
+def test_a_round_is_its_splits_and_one_charge_for_all_classes(splits, leaf_share):
+    schema = schema_of(["b", "n"])
     candidates = TopDown(splits, leaf_share=leaf_share).compete(schema)
     split, label = candidates.choices
     assert (split.times, label.times) == (splits, 1)
     assert (split.share, label.share) == (1 - label.share, Fraction(str(leaf_share)))
-    assert (split.n_options, label.n_options) == (splits * 4, n_classes)
+    assert (split.n_options, label.n_options) == (splits * 4, 2)
     assert (split.unit, label.unit) == (UNIT, 1)
     assert (split.paper_factor, label.paper_factor) == (16 * splits, 4)
     assert candidates.n_choices == 2 * splits + 1
-    measure = measure_of(500, n_classes)
+    measure = measure_of(500)
     assert split.score_range(measure, 3) == candidates.split_range(measure, 3)
     assert label.score_range(measure, 3) == int(2 * measure.peak(3)) + 499
 
 
 @pytest.mark.parametrize("splits", [1, 3])
 def test_shares_divide_the_budget_of_a_round(splits):
-    candidates = TopDown(splits, leaf_share=0.25).compete(schema_of(["b", "n"], 2))
-    plan = make_plan(Budget(Fraction(2)), 500, candidates, (Fraction(1),) * 2, 5)
+    candidates = TopDown(splits, leaf_share=0.25).compete(schema_of(["b", "n"]))
+    plan = make_plan(
+        Budget(Fraction(2)), 500, candidates, (Fraction(1),) * 2, 5, density=Fraction(3, 10)
+    )
     split, label = (stage.rate * stage.choice.times * sum(stage.ranges) for stage in plan.stages)
     assert (split, label) == (Fraction(3, 2), Fraction(1, 2))
 
 
+def test_what_looks_cost_is_taken_from_splits_and_classes_alike():
+    candidates = TopDown(3, leaf_share=0.25).compete(schema_of(["b", "n"]))
+    plan = make_plan(Budget(Fraction(2)), 500, candidates, (Fraction(1),) * 2, 9)
+    split, label = (stage.rate * stage.choice.times * sum(stage.ranges) for stage in plan.stages)
+    assert split == 3 * label
+    looks = sum(look.count * look.rate * look.score_range for look in plan.looks)
+    assert looks > 0
+    assert split + label + looks == 2
+
+
 def test_a_round_asks_for_its_splits_and_then_for_each_class():
-    schema = schema_of(ALL, 3)
+    schema = schema_of(ALL)
     engine, weights, _ = voted(make_table(schema, 300, 0), 0)
     states, _ = rounds(TopDown(4).compete(schema), engine, weights)
     assert [state.kind for state in states] == [0] * 4 + [1] * 5
-    assert [len(state.scores) for state in states[4:]] == [3] * 5
+    assert [len(state.scores) for state in states[4:]] == [2] * 5
 
 
 @every_criterion
-@every_class
-def test_no_replaced_row_moves_gains_further_apart_than_the_range(criterion, n_classes):
+def test_no_replaced_row_moves_gains_further_apart_than_the_range(criterion):
     """All tables of four rows on two columns and all neighbours, before and after a split."""
-    schema = Schema({"a": Boolean(), "b": Boolean()}, target=list(range(n_classes)))
+    schema = Schema({"a": Boolean(), "b": Boolean()}, target=[0, 1])
     candidates = TopDown(2, criterion).compete(schema)
-    measure = measure_of(4, n_classes, density=Fraction(1, 2), n_rounds=2)
+    measure = measure_of(4, density=Fraction(1, 2), n_rounds=2)
     vote = LiteralRule(Literal.equals(0, 1), 1, 0)
-    cells = list(product((0, 1), (0, 1), range(n_classes)))
+    cells = list(product((0, 1), (0, 1), (0, 1)))
 
     @cache
     def scores(rows):
@@ -422,24 +423,23 @@ def test_no_replaced_row_moves_gains_further_apart_than_the_range(criterion, n_c
 
 
 @every_criterion
-@every_class
-def test_scores_are_64_bit_integers_within_the_impurity_of_the_table(criterion, n_classes):
-    schema = schema_of(ALL, n_classes)
+def test_scores_are_64_bit_integers_within_the_impurity_of_the_table(criterion):
+    schema = schema_of(ALL)
     table = make_table(schema, 4096, 0)
     candidates = TopDown(4, criterion).compete(schema)
-    weights = np.full((n_classes, 1), 2**50)  # 2**62 in all: as much as there may be
+    weights = np.full((2, 1), 2**50)  # 2**62 in all: as much as there may be
     states, _ = rounds(candidates, LocalEngine(table, 1), weights)
     for state in states:
         assert state.scores.dtype == np.int64
     for state in states[:4]:
         assert state.scores.min() > -4  # rounding
-        assert 0 < state.scores.max() < 2**38 * log2(n_classes) + 5
+        assert 0 < state.scores.max() < 2**38 + 5
     assert sum(int(state.scores.sum()) for state in states[4:]) == 2**62
 
 
 @every_criterion
 def test_the_order_of_rows_and_the_threads_do_not_matter(criterion):
-    schema = schema_of(ALL, 3)
+    schema = schema_of(ALL)
     table = make_table(schema, 3 * 4096 + 5, 0)
     order = np.random.default_rng(1).permutation(table.n_rows)
     shuffled = Table(schema, table.codes[:, order].copy(), table.labels[order])
@@ -456,7 +456,7 @@ def test_the_order_of_rows_and_the_threads_do_not_matter(criterion):
 
 
 def test_choices_of_one_round_leave_the_others_alone():
-    schema = schema_of(ALL, 2)
+    schema = schema_of(ALL)
     engine, weights, _ = voted(make_table(schema, 300, 0), 0)
     state = TopDown(3).compete(schema).start(engine, weights)
     before = state.scores.copy()

@@ -3,79 +3,140 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from unittest import mock
 
 import numpy as np
 
-from smoothboost import Boolean, Numeric, OneRule, PairRule, Schema, TopDown
+from smoothboost import Boolean, Categorical, Numeric, OneRule, PairRule, Schema, TopDown, automatic
 from smoothboost.boost import Booster
-from smoothboost.count_table import CountTable
-from smoothboost.engine import LocalEngine
-from smoothboost.learners.one_rule import OneRuleCandidates
+from smoothboost.learners.choices import Candidates
+from smoothboost.learners.literals import Constraints
 from smoothboost.plan import Budget, Plan, make_plan
-from smoothboost.privacy.audit import Release, largest_loss, log_probabilities, tables_of
+from smoothboost.privacy.audit import (
+    Release,
+    largest_divergence,
+    largest_loss,
+    log_probabilities,
+    tables_of,
+)
+from smoothboost.problems import candidates_of, engines_of
 from smoothboost.table import Table
 
 MECHANISMS = ("permute_and_flip", "exponential")
-TWO_COLUMNS = {"a": Boolean(), "b": Boolean()}
+COLUMNS = {
+    "two Booleans": {"a": Boolean(), "b": Boolean()},
+    "number": {"a": Numeric(edges=[1, 2])},  # three codes: intervals compete
+    "Boolean": {"a": Boolean()},  # few rules, so that many rounds can be followed
+    "category": {"a": Categorical(["x", "y", "z"])},
+}
 ONE_RULE = OneRule()
-ONE_COLUMN = {"a": Numeric(edges=[1, 2])}  # three codes: intervals compete
-ONE_BIT = {"a": Boolean()}  # few rules, so that many rounds can be followed
+SET_RULE = OneRule(literals="sets")
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One audit: all tables of n rows over one schema's codes and C classes."""
+    """One audit: all tables of n rows over one schema's codes and C classes.
+
+    With `follows` the density follows looks at the errors, up to `density`. Looks have larger
+    shares than in a fit, so that an audit would see them go wrong, and densities have no floor.
+    """
 
     n_rows: int
     n_classes: int
     n_rounds: int
     density: Fraction
-    learning_rate: Fraction
+    learning_rate: Fraction | str
     class_weights: tuple[Fraction, ...] | None = None
     calibration: str = "tight"
     learner: OneRule | PairRule | TopDown = ONE_RULE
-    interval: bool = False
+    columns: str = "two Booleans"
     cooling: Fraction = Fraction(1)
-    one_bit: bool = False
+    follows: bool = False
+    look_share: Fraction = Fraction(1, 2)
+    link_share: Fraction = Fraction(0)
+    class_share: Fraction = Fraction(0)
+    delta: float = 0.0
 
     def __str__(self) -> str:
-        parts = [self.learner, self.n_rows, self.n_classes, self.n_rounds, self.density]
-        parts += [self.learning_rate, self.class_weights, self.calibration, self.interval]
+        parts = [self.learner, self.columns, self.n_rows, self.n_classes, self.n_rounds]
+        parts += [self.density, self.learning_rate, self.class_weights, self.calibration]
         parts += [self.cooling] if self.cooling < 1 else []
+        parts += [f"looks {self.look_share}"] if self.follows else []
+        parts += [f"link {self.link_share}"] if self.link_share else []
+        parts += [f"classes {self.class_share}"] if self.class_share else []
+        parts += [f"delta {self.delta}"] if self.delta else []
         return "-".join(map(str, parts))
 
     @property
     def clips(self) -> bool:
         """Whether raw weights can exceed the cap."""
-        spread = np.exp(float(self.learning_rate) * (self.n_rounds - 1))
-        return float(self.density) * spread > 1
+        rate = 0.7 if self.learning_rate == "auto" else float(self.learning_rate)
+        votes = -(-self.n_rounds // self.n_problems)
+        return float(self.density) * np.exp(rate * (votes - 1)) > 1
+
+    @property
+    def n_problems(self) -> int:
+        """One problem for two classes, one for each class of more."""
+        return 1 if self.n_classes == 2 else self.n_classes
 
     @property
     def schema(self) -> Schema:
         """The declared columns and classes."""
-        columns = ONE_COLUMN if self.interval else ONE_BIT if self.one_bit else TWO_COLUMNS
-        return Schema(columns, target=list(range(self.n_classes)))
+        return Schema(COLUMNS[self.columns], target=list(range(self.n_classes)))
+
+    @property
+    def candidates(self) -> tuple[Candidates, ...]:
+        """The rules that compete in each problem."""
+        return candidates_of(self.learner, self.schema, Constraints())
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """Those that may choose."""
+        return MECHANISMS[1:] if self.candidates[0].even else MECHANISMS
 
     def plan(self, mechanism: str, epsilon: Fraction) -> Plan:
-        """What a fit would spend."""
-        plan = make_plan(
-            Budget(epsilon),
-            self.n_rows,
-            self.learner.compete(self.schema),
-            self.class_weights or (Fraction(1),) * self.n_classes,
-            self.n_rounds,
-            self.density,
-            self.learning_rate,
-            self.calibration,
-            mechanism,
-        )
-        return replace(plan, cooling=self.cooling)
+        """What a fit would spend; planned anew each time, so that mutations count."""
+        constants = {
+            "LOOK_SHARE": self.look_share,
+            "CLASS_SHARE": self.class_share,
+            "CEILING": self.density,
+            "looks_for": lambda n_votes, n_problems: 10,  # after each vote but the last
+        }
+        with ExitStack() as patched:
+            for name, value in constants.items():
+                patched.enter_context(mock.patch.object(automatic, name, value))
+            plan = make_plan.__wrapped__(
+                Budget(epsilon, self.delta),
+                self.n_rows,
+                self.candidates[0],
+                self.class_weights or (Fraction(1),) * self.n_classes,
+                self.n_rounds,
+                "auto" if self.follows else self.density,
+                self.learning_rate,
+                self.calibration,
+                mechanism,
+                self.link_share,
+                self.n_problems if self.class_share else 0,
+            )
+        if plan.following is not None:
+            lowest = Fraction(1, self.n_rows)
+            plan = replace(plan, following=replace(plan.following, lowest=lowest))
+        return plan if self.learning_rate == "auto" else replace(plan, cooling=self.cooling)
+
+    def booster(self, rows: Iterable[tuple[int, ...]], plan: Plan) -> Booster:
+        """Return what `fit` runs, on a table of these rows: codes, then the class."""
+        cells = np.array(rows, dtype=np.uint8)
+        table = Table(self.schema, np.ascontiguousarray(cells[:, :-1].T), cells[:, -1].copy())
+        engines = engines_of(table, self.candidates, plan.measure.n_rounds)
+        return Booster(engines, self.candidates, plan)
 
 
-Outputs = dict[tuple[tuple[int, ...], ...], np.ndarray]
+Rows = tuple[tuple[int, ...], ...]
+Outputs = dict[Rows, np.ndarray]
 
 
 def domain_of(setting: Setting) -> list[tuple[int, ...]]:
@@ -88,37 +149,42 @@ def outputs_of(
     setting: Setting,
     plans: list[Plan],
     part: Callable[[Booster], Release] = lambda booster: booster,
-    tables: Iterable[tuple[tuple[int, ...], ...]] | None = None,
+    tables: Iterable[Rows] | None = None,
 ) -> Outputs:
     """Return the log-probability of every output, for every table (or some) and plan.
 
     The scores do not depend on the mechanism or its rate, so one walk serves all plans. `part`
     makes a release of some of a booster's choices.
     """
-    schema = setting.schema
-    candidates = setting.learner.compete(schema)
-    engine = CountTable if isinstance(candidates, OneRuleCandidates) else LocalEngine
     variants = [lambda release, plan=plan: release.propose(plan) for plan in plans]
-    outputs = {}
-    for rows in tables or tables_of(domain_of(setting), setting.n_rows):
-        cells = np.array(rows, dtype=np.uint8)
-        table = Table(schema, np.ascontiguousarray(cells[:, :-1].T), cells[:, -1].copy())
-        booster = Booster(engine(table, setting.n_rounds), candidates, plans[0])
-        outputs[rows] = log_probabilities(part(booster), variants)
-    return outputs
+    return {
+        rows: log_probabilities(part(setting.booster(rows, plans[0])), variants)
+        for rows in tables or tables_of(domain_of(setting), setting.n_rows)
+    }
 
 
 def audit(
     setting: Setting,
     epsilons: tuple[Fraction, ...],
     part: Callable[[Booster], Release] = lambda booster: booster,
-    tables: Iterable[tuple[tuple[int, ...], ...]] | None = None,
+    tables: Iterable[Rows] | None = None,
 ) -> dict[tuple[str, Fraction], float]:
     """Return the exact largest loss for each mechanism and epsilon."""
-    plans = {(name, e): setting.plan(name, e) for name in MECHANISMS for e in epsilons}
+    plans = {(name, e): setting.plan(name, e) for name in setting.mechanisms for e in epsilons}
     outputs = outputs_of(setting, list(plans.values()), part, tables)
     losses = largest_loss(outputs, domain_of(setting))
     return dict(zip(plans, losses.tolist(), strict=True))
+
+
+def audit_delta(
+    setting: Setting, epsilons: tuple[Fraction, ...]
+) -> dict[tuple[str, Fraction], float]:
+    """Return the exact largest delta at each claimed epsilon, for each mechanism."""
+    plans = {(name, e): setting.plan(name, e) for name in setting.mechanisms for e in epsilons}
+    outputs = outputs_of(setting, list(plans.values()))
+    claimed = [float(epsilon) for _, epsilon in plans]
+    found = largest_divergence(outputs, domain_of(setting), claimed)
+    return dict(zip(plans, found.tolist(), strict=True))
 
 
 @dataclass
@@ -162,7 +228,7 @@ def part_after(booster: Booster, outcomes: tuple[int, ...], n_choices: int) -> P
 
 def unclipped(self, counts):
     """Weigh rows as `Measure.weights`, but without the cut at 1: a mutation."""
-    raw = np.outer(self.factors, self.levels[: counts.shape[1]])
+    raw = np.outer(self.factors, [self.levels[at] for at in range(counts.shape[1])])
     total = int((raw * counts).sum())
     one = 1 << self.unit_bits
     weights = np.zeros(counts.shape, dtype=np.int64)

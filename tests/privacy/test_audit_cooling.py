@@ -23,17 +23,17 @@ ROUNDING = 1e-9
 FALLS = {"cooling": Fraction(7, 10)}
 FIFTH = Fraction(1, 5)
 SETTINGS = {
-    "1-rules": Setting(5, 2, 4, FIFTH, FIFTH, one_bit=True, **FALLS),
-    "three classes": Setting(4, 3, 4, Fraction(1, 4), FIFTH, one_bit=True, **FALLS),
+    "1-rules": Setting(5, 2, 4, FIFTH, FIFTH, columns="Boolean", **FALLS),
+    "three classes": Setting(4, 3, 10, Fraction(1, 4), FIFTH, columns="Boolean", **FALLS),
     "class weights": Setting(
-        5, 2, 4, FIFTH, FIFTH, (Fraction(1), Fraction(5)), one_bit=True, **FALLS
+        5, 2, 4, FIFTH, FIFTH, (Fraction(1), Fraction(5)), columns="Boolean", **FALLS
     ),
     "pair rules": Setting(3, 2, 4, Fraction(1, 3), FIFTH, learner=PairRule(), **FALLS),
     "trees": Setting(
-        4, 2, 4, Fraction(1, 4), FIFTH, learner=TopDown(1, "entropy"), one_bit=True, **FALLS
+        4, 2, 4, Fraction(1, 4), FIFTH, learner=TopDown(1, "entropy"), columns="Boolean", **FALLS
     ),
 }
-WHOLE = Setting(5, 2, 5, FIFTH, Fraction(1, 20), one_bit=True, **FALLS)
+WHOLE = Setting(5, 2, 5, FIFTH, Fraction(1, 20), columns="Boolean", **FALLS)
 
 
 def opposites_of(setting, candidates):
@@ -54,14 +54,15 @@ def share_of_last_round(setting):
 
     The rounds before chose some rule, another one, and that one's opposite.
     """
-    candidates = setting.learner.compete(setting.schema)
+    candidates = setting.candidates[0]
     opposites = opposites_of(setting, candidates)
+    others = (0,) * (setting.n_problems - 1)  # rules of the other classes, which take turns
     worst = 0.0
     for first, (then, back) in islice(product(opposites, opposites.items()), 24):
         losses = audit(
             setting,
             (EPSILON,),
-            lambda booster, given=first + then + back: part_after(
+            lambda booster, given=(*first, *others, *then, *others, *back, *others): part_after(
                 booster, given, candidates.n_choices
             ),
         )
@@ -100,9 +101,10 @@ def test_a_learning_rate_that_falls_by_the_rows_is_caught(monkeypatch):
 
     def accept(self, index):
         honest(self, index)
-        correct = self._engine.level_counts()[:, -1].sum()  # by the first rule
-        if len(self.rules) == 1 and 2 * correct > self._engine.n_rows:
-            self._measure = self._measure.cooled(self._plan.cooling)
+        [problem] = self._problems
+        correct = problem.engine.level_counts()[:, -1].sum()  # by the first rule
+        if len(self.rules) == 1 and 2 * correct > problem.engine.n_rows:
+            problem.measure = problem.measure.cooled(self._plan.cooling)
 
     monkeypatch.setattr(Booster, "accept", accept)
     assert max(audit(setting, (EPSILON,)).values()) > 1.01 * EPSILON

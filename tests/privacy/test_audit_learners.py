@@ -25,7 +25,6 @@ from smoothboost.learners.impurity import CRITERIA, SHIFT
 from smoothboost.learners.pair_rule import PairCandidates
 from smoothboost.learners.top_down import TopDownCandidates, _Growing
 from smoothboost.measure import Measure
-from smoothboost.plan import make_plan
 from smoothboost.privacy.audit import largest_loss, neighbours_of
 from smoothboost.privacy.factored import FactoredExponential
 
@@ -35,14 +34,15 @@ CLIPPING = (Fraction(2, 5), Fraction(1))
 EVEN = (Fraction(1), Fraction(2, 5))
 
 PAIRS = [
-    Setting(n_rows, 2, n_rounds, *measure, learner=PairRule(), interval=interval)
-    for interval in (False, True)
+    Setting(n_rows, 2, n_rounds, *measure, learner=PairRule(), columns=columns)
+    for columns in ("two Booleans", "number")
     for measure in (CLIPPING, EVEN)
     for n_rounds in (1, 2)
     for n_rows in (1, 2, 3, 4)
 ] + [
-    Setting(3, 3, 1, *CLIPPING, learner=PairRule()),
-    Setting(3, 3, 1, *CLIPPING, learner=PairRule(), interval=True),
+    Setting(2, 3, 2, *CLIPPING, learner=PairRule()),
+    Setting(3, 3, 2, *CLIPPING, learner=PairRule(), columns="number"),
+    Setting(1, 3, 4, *CLIPPING, learner=PairRule(), columns="number"),
     Setting(4, 2, 2, *CLIPPING, learner=PairRule(), class_weights=(Fraction(1), Fraction(3))),
     Setting(4, 2, 2, *CLIPPING, learner=PairRule(), calibration="paper"),
 ]
@@ -61,13 +61,14 @@ TREES = (
     ]
     + [
         Setting(2, 2, 2, *CLIPPING, learner=TopDown(2)),
-        Setting(3, 3, 1, *CLIPPING, learner=TopDown(1, "entropy")),
-        Setting(3, 3, 1, *CLIPPING, learner=TopDown(1, "sqrt")),
+        Setting(3, 3, 2, *CLIPPING, learner=TopDown(1, "entropy"), columns="Boolean"),
+        Setting(2, 3, 4, *CLIPPING, learner=TopDown(1, "gini"), columns="Boolean"),
+        Setting(2, 3, 4, *CLIPPING, learner=TopDown(1, "sqrt"), columns="Boolean"),
         Setting(3, 2, 2, *CLIPPING, learner=TopDown(1), class_weights=(Fraction(1), Fraction(3))),
         Setting(3, 2, 2, *CLIPPING, learner=TopDown(1), calibration="paper"),
         Setting(3, 2, 2, *CLIPPING, learner=TopDown(1, "entropy"), calibration="paper"),
         Setting(3, 2, 1, *CLIPPING, learner=TopDown(1, leaf_share=0.2)),
-        Setting(3, 2, 1, *CLIPPING, learner=TopDown(2), interval=True),
+        Setting(3, 2, 1, *CLIPPING, learner=TopDown(2), columns="number"),
     ]
 )
 
@@ -119,9 +120,7 @@ class TestMutations:
     EPSILON = Fraction(4)
 
     def worst(self, setting, part=lambda booster: booster, tables=None):
-        make_plan.cache_clear()
         losses = audit(setting, (self.EPSILON,), part, tables)
-        make_plan.cache_clear()
         return max(losses.values()) / self.EPSILON
 
     @pytest.mark.parametrize("setting", [TREE, PAIR], ids=["tree", "pair"])
@@ -132,10 +131,13 @@ class TestMutations:
         monkeypatch.setattr(
             plan_module,
             "_tight_rates",
-            lambda budget, choices, ranges, name: [
-                rate * ranges[kind][0] / choices[kind].times
-                for kind, rate in enumerate(honest(budget, choices, ranges, name))
-            ],
+            lambda budget, choices, ranges, looks, name: (
+                [
+                    rate * ranges[kind][0] / choices[kind].times
+                    for kind, rate in enumerate(honest(budget, choices, ranges, looks, name)[0])
+                ],
+                [],
+            ),
         )
         assert self.worst(setting) > 1.01
 
@@ -227,8 +229,8 @@ def test_the_audit_follows_the_factored_mechanism_that_fit_samples():
 
 
 def test_every_order_of_two_literals_and_labels_is_audited():
-    setting = Setting(1, 2, 1, *CLIPPING, learner=PairRule(), interval=True)
-    candidates = setting.learner.compete(setting.schema)
+    setting = Setting(1, 2, 1, *CLIPPING, learner=PairRule(), columns="number")
+    [candidates] = setting.candidates
     codes = np.array([[0, 1, 2]], dtype=np.uint8)
     predictions = {tuple(candidates[at].predict(codes).tolist()) for at in range(len(candidates))}
     assert predictions == set(product((0, 1), repeat=3))

@@ -56,28 +56,6 @@ class Choice:
     unit: int = 1
 
 
-@dataclass(frozen=True)
-class Defaults:
-    """What `"auto"` means for a learner, in public quantities.
-
-    Parameters
-    ----------
-    density : Fraction
-        The paper's kappa.
-    learning_rate : callable
-        The paper's lambda, given the number of rounds.
-    noise : float
-        There are as many rounds as keep ln(options) / eta below this.
-    one_will_do : bool, default False
-        Whether a single rule is better than three that would be too noisy.
-    """
-
-    density: Fraction
-    learning_rate: Callable[[int], Fraction]
-    noise: float
-    one_will_do: bool = False
-
-
 class Round(Protocol):
     """A rule in the making."""
 
@@ -97,11 +75,16 @@ class Round(Protocol):
 
 
 class Candidates(Protocol):
-    """The rules that a learner lets compete under one schema."""
+    """The rules that a learner lets compete under one schema, of two classes."""
 
     @property
-    def defaults(self) -> Defaults:
-        """What is automatic for this learner."""
+    def single_column(self) -> bool:
+        """Whether the weight at each (code, class) is all that scores need."""
+        ...
+
+    @property
+    def even(self) -> bool:
+        """Whether scores have a prior, which only the exponential mechanism knows."""
         ...
 
     def __hash__(self) -> int:
@@ -139,6 +122,14 @@ class OneChoice:
 class RuleCandidates:
     """What learners share whose round is one choice, of a rule by its weighted accuracy."""
 
+    single_column = True
+    even = False
+
+    @property
+    def n_options(self) -> int:
+        """How many rules compete."""
+        return len(self)
+
     def __len__(self) -> int:
         """Return how many rules compete."""
         raise NotImplementedError
@@ -150,7 +141,7 @@ class RuleCandidates:
         def score_range(measure: Measure, n_votes: int) -> int:
             return self.score_range(measure.peak(n_votes), measure.rounding)
 
-        return (Choice("rule", len(self), score_range, paper_factor=4),)
+        return (Choice("rule", self.n_options, score_range, paper_factor=4),)
 
     @property
     def n_choices(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -11,9 +10,10 @@ from numpy.typing import NDArray
 
 from smoothboost import _validate
 from smoothboost.engine import CountEngine
-from smoothboost.learners.choices import Defaults, OneChoice, RuleCandidates
+from smoothboost.learners.choices import OneChoice, RuleCandidates
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
-from smoothboost.rules import LiteralRule
+from smoothboost.learners.set_rule import SetRuleCandidates, set_candidates
+from smoothboost.rules import Literal, LiteralRule
 from smoothboost.schema import Schema
 
 
@@ -23,8 +23,9 @@ class OneRule:
 
     Parameters
     ----------
-    literals : {"threshold", "one_hot"}, default "threshold"
-        How numeric columns are tested: by thresholds, or bin by bin as in the paper.
+    literals : {"threshold", "one_hot", "sets"}, default "threshold"
+        How columns are tested: numbers by thresholds, or bin by bin as in the paper; categories
+        one by one, or, with "sets", also many at once.
 
     Examples
     --------
@@ -36,11 +37,15 @@ class OneRule:
 
     literals: str = "threshold"
 
-    def compete(self, schema: Schema, constraints: Constraints | None = None) -> OneRuleCandidates:
-        """List the rules that compete under a schema and public constraints."""
-        _validate.one_of("literals", self.literals, LANGUAGES)
+    def compete(
+        self, schema: Schema, constraints: Constraints | None = None
+    ) -> OneRuleCandidates | SetRuleCandidates:
+        """List the rules that compete under a schema of two classes and public constraints."""
+        _validate.one_of("literals", self.literals, (*LANGUAGES, "sets"))
         constraints = constraints or Constraints()
         constraints.check(schema)
+        if self.literals == "sets":
+            return set_candidates(schema, constraints)
         return _candidates(schema, self.literals, constraints)
 
 
@@ -50,10 +55,6 @@ class OneRuleCandidates(RuleCandidates):
     A rule is a literal and two classes; its score is the weight of the rows it gets right. The
     constant rules come last.
     """
-
-    defaults = Defaults(
-        density=Fraction(35, 100), learning_rate=lambda n_rounds: Fraction(4, 10), noise=0.06
-    )
 
     def __init__(self, schema: Schema, language: str, constraints: Constraints) -> None:
         literals = literals_of(schema, language, constraints)
@@ -66,7 +67,7 @@ class OneRuleCandidates(RuleCandidates):
             if if_true != if_false and constraints.allow(schema, literal, if_true, if_false)
         ]
         offsets = np.cumsum([0] + [column.n_codes for column in schema.columns.values()])
-        tested = [rule.literal for rule in self._rules if rule.literal is not None]
+        tested = [rule.literal for rule in self._rules if isinstance(rule.literal, Literal)]
         self._start = np.array([offsets[test.column] + test.start for test in tested], dtype=int)
         self._stop = np.array([offsets[test.column] + test.stop for test in tested], dtype=int)
         self._true = np.array([rule.if_true for rule in self._rules], dtype=int)

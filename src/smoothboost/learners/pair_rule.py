@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import lru_cache
 from itertools import product
-from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost import _sums, _validate
 from smoothboost.engine import CountEngine
-from smoothboost.learners.choices import Defaults, OneChoice, RuleCandidates
+from smoothboost.learners.choices import OneChoice, RuleCandidates
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
 from smoothboost.learners.one_rule import OneRule, OneRuleCandidates
+from smoothboost.learners.set_rule import SetRuleCandidates
 from smoothboost.privacy.factored import FactoredScores
 from smoothboost.rules import Literal, Rule, Split, make_rule
 from smoothboost.schema import Schema
@@ -63,7 +62,7 @@ class PairRule:
 
     def compete(
         self, schema: Schema, constraints: Constraints | None = None
-    ) -> PairCandidates | OneRuleCandidates:
+    ) -> PairCandidates | OneRuleCandidates | SetRuleCandidates:
         """List the rules that compete under a schema and public constraints.
 
         Columns with fewer than two literals in all have no pairs: their 1-rules compete.
@@ -133,15 +132,7 @@ class PairCandidates(RuleCandidates):
     An item is a pair of literals; its four cells are the parts whose classes are chosen.
     """
 
-    # Few strong rules need larger steps than many weak ones: docs/results/learner-accuracy.md.
-    defaults = Defaults(
-        density=Fraction(3, 10),
-        learning_rate=lambda n_rounds: min(
-            Fraction(7, 10), Fraction(isqrt(4 * 10**6 // n_rounds), 1000)
-        ),
-        noise=0.04,
-        one_will_do=True,
-    )
+    single_column = False
 
     def __init__(
         self,

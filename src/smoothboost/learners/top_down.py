@@ -16,15 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost import _validate
-from smoothboost.engine import CountEngine
-from smoothboost.learners.choices import Choice, Defaults, Round, accuracy_range
+from smoothboost.engine import CountEngine, Region
+from smoothboost.learners.choices import Choice, Round, accuracy_range
 from smoothboost.learners.impurity import CRITERIA, ROUNDING, SHIFT, impurities, most_added
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
 from smoothboost.measure import Measure
-from smoothboost.rules import Literal, Node, Path, Rule, Split, make_rule
+from smoothboost.rules import Literal, Node, Rule, Split, make_rule
 from smoothboost.schema import Schema
 
 MAX_SPLITS = 255
+DEFAULT_SPLITS = 3
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,9 @@ class TopDown:
 
     Parameters
     ----------
-    splits : int, default 3
-        How many splits a tree has; it has one leaf more.
+    splits : int, optional
+        How many splits a tree has; it has one leaf more. By default 3, or fewer if the columns
+        cannot tell four leaves apart.
     criterion : {"gini", "entropy", "error", "sqrt"}, default "gini"
         What a split has to lessen.
     leaf_share : float, default 0.5
@@ -50,14 +52,16 @@ class TopDown:
     5
     """
 
-    splits: int = 3
+    splits: int | None = None
     criterion: str = "gini"
     leaf_share: float = 0.5
     literals: str = "threshold"
 
     def compete(self, schema: Schema, constraints: Constraints | None = None) -> TopDownCandidates:
         """List what competes under a schema and public constraints."""
-        splits = _validate.whole("splits", self.splits, 1, MAX_SPLITS)
+        splits = self.splits
+        if splits is not None:
+            splits = _validate.whole("splits", splits, 1, MAX_SPLITS)
         _validate.one_of("criterion", self.criterion, CRITERIA)
         _validate.one_of("literals", self.literals, LANGUAGES)
         share = _validate.number("leaf_share", self.leaf_share, "in (0, 1)", lambda x: 0 < x < 1)
@@ -76,34 +80,32 @@ class TopDown:
 class TopDownCandidates:
     """The splits and leaf classes that compete in every round."""
 
-    defaults = Defaults(
-        density=Fraction(3, 10),
-        learning_rate=lambda n_rounds: Fraction(4, 10),
-        noise=0.06,
-        one_will_do=True,
-    )
+    single_column = False
+    even = False
 
     def __init__(
         self,
         schema: Schema,
-        splits: int,
+        splits: int | None,
         criterion: str,
         leaf_share: Fraction,
         language: str,
         constraints: Constraints,
     ) -> None:
-        self.splits = splits
         self.criterion = criterion
         self.literals = literals_of(schema, language, constraints)
         self._leaf_share = leaf_share
         self._n_classes = len(schema.target)
         self.n_codes = [column.n_codes for column in schema.columns.values()]
         cells = prod(self.n_codes[column] for column in {lit.column for lit in self.literals})
+        if splits is None:
+            splits = max(1, min(DEFAULT_SPLITS, cells - 1))
         if splits >= cells:
             raise ValueError(
                 f"Expected splits below {cells}, the number of leaves that the columns which may "
                 f"be tested can tell apart, got {splits}."
             )
+        self.splits = splits
         offsets = np.cumsum([0, *self.n_codes])
         columns = np.array([literal.column for literal in self.literals])
         self._start = offsets[columns] + [literal.start for literal in self.literals]
@@ -180,7 +182,7 @@ class TopDownCandidates:
         np.cumsum(sums, axis=0, out=below[1:])  # wraps around harmlessly: only differences count
         return np.asarray(below[self._stop] - below[self._start])
 
-    def options(self, path: Path, options: NDArray[np.intp]) -> NDArray[np.intp]:
+    def options(self, path: Region, options: NDArray[np.intp]) -> NDArray[np.intp]:
         """Keep the literals that can still divide the rows of a leaf, as its path tells."""
         column = path[-1][0].column
         codes = np.arange(self.n_codes[column])
@@ -212,7 +214,7 @@ class _Leaf:
     """
 
     candidates: TopDownCandidates
-    path: Path
+    path: Region
     weights: NDArray[np.int64]
     sums: NDArray[np.int64] | None
     options: NDArray[np.intp]
@@ -304,7 +306,7 @@ class _Labelling:
         return make_rule(_tree([leaf.path for leaf in self.leaves], labels, 0))
 
 
-def _tree(paths: Sequence[Path], labels: Sequence[int], depth: int) -> Node:
+def _tree(paths: Sequence[Region], labels: Sequence[int], depth: int) -> Node:
     """Put leaves together to a tree, from their paths below a depth."""
     if len(paths) == 1:
         return labels[0]
@@ -319,7 +321,7 @@ def _tree(paths: Sequence[Path], labels: Sequence[int], depth: int) -> Node:
 @lru_cache(maxsize=64)
 def _candidates(
     schema: Schema,
-    splits: int,
+    splits: int | None,
     criterion: str,
     leaf_share: Fraction,
     language: str,

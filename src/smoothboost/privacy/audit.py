@@ -116,3 +116,39 @@ def largest_loss(
                 ratios[np.isnan(ratios)] = 0.0  # impossible under both
                 largest = np.maximum(largest, ratios.max(axis=1))
     return largest
+
+
+def largest_divergence(
+    outputs: Mapping[tuple[Row, ...], NDArray[np.float64]],
+    domain: Sequence[Row],
+    epsilons: Sequence[float],
+) -> NDArray[np.float64]:
+    """Return the smallest delta for which each variant is (epsilon, delta)-private.
+
+    This is the hockey-stick divergence, the sum over outputs of max(0, P - exp(epsilon) * P'),
+    at its largest over all neighbours in both orders.
+
+    Parameters
+    ----------
+    outputs : mapping of tables to arrays of shape (n_variants, n_outputs)
+        `log_probabilities` of every table of one size.
+    domain : sequence
+        The rows a table may have.
+    epsilons : sequence of float, length n_variants
+        What each variant claims.
+
+    Examples
+    --------
+    >>> response = {("a",): np.log([[0.75, 0.25]]), ("b",): np.log([[0.25, 0.75]])}
+    >>> largest_divergence(response, "ab", [np.log(2)]).round(12)  # 3/4 - 2 * 1/4
+    array([0.25])
+    """
+    chances = {table: np.exp(values) for table, values in outputs.items()}
+    factors = np.exp(np.asarray(epsilons, dtype=np.float64))[:, None]
+    largest = np.zeros(len(factors))
+    for table, here in chances.items():
+        for other in neighbours_of(table, domain):
+            if other in chances:
+                beyond = np.maximum(here - factors * chances[other], 0.0).sum(axis=1)
+                largest = np.maximum(largest, beyond)
+    return largest

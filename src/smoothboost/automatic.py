@@ -1,0 +1,54 @@
+"""What "auto" means: rules from public quantities and released counts, for all tables alike.
+
+Chosen by the figures of docs/results/auto-rule.md and docs/results/accuracy.md.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+VOTES = (1, 3, 5, 7, 9, 13, 19, 27, 37, 49, 69, 99)
+"""Rounds for each problem; odd, since even numbers tie."""
+
+NOISE_PURE, NOISE_APPROXIMATE = 0.06, 0.06
+"""There are as many rounds as keep what a choice loses to noise below this share of the rows.
+
+Where budgets add, the share is over the root of the number of rounds. The noise of a round grows
+with their number there, and with its root otherwise; and votes of many noisy rounds average.
+"""
+MORE_CLASSES_PURE, MORE_CLASSES_APPROXIMATE = 40, 10
+"""With more classes the share is times this over their number: a problem weighs fewer rows."""
+
+CEILING = Fraction(4, 5)
+"""The density before the errors are known, and the largest that it may have."""
+FACTOR = Fraction(2)
+"""The density is this times the share of errors."""
+FLOOR = 4
+FLOOR_MORE_CLASSES = 2
+"""The total weight is at least this many times what a choice loses to noise."""
+FEW = Fraction(2)
+"""The density is at least this over the number of votes plus this: two classes."""
+LOOKS = 10
+"""How often errors are counted, for two classes."""
+
+SLOWING = Fraction(1, 2)
+"""By what the learning rate falls on the way if the errors do not."""
+HIGHEST_RATE = Fraction(7, 10)
+COOLING = Fraction(7, 10)
+"""A learning rate falls by this factor when a rule takes back the one before it."""
+
+LOOK_SHARE, LINK_SHARE, CLASS_SHARE = Fraction(1, 20), Fraction(1, 20), Fraction(1, 50)
+"""What looks at errors, at links and at the classes' shares may cost, of a budget that adds up.
+
+Of one that adds up in squares it is the same share of the squares, of which looks use less.
+"""
+LINK_NOISE = 0.05
+"""A look at links is worth its price if it loses less than this share of the rows to noise."""
+
+PAPER_DENSITY, PAPER_RATE = Fraction(35, 100), Fraction(4, 10)
+"""With the paper's calibration nothing follows the errors."""
+
+
+def looks_for(n_votes: int, n_problems: int) -> int:
+    """Return how often the errors of each problem are counted."""
+    return max(1, min(LOOKS if n_problems == 1 else LOOKS // 2, n_votes // 3))

@@ -1,0 +1,133 @@
+"""The look after the last round: which link from votes to probabilities fits the rows best.
+
+The options are public links: slopes, and for two classes offsets too. An option's score is minus
+the squared error (Brier's score) of its probabilities over the rows, in integers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost.link import Link
+from smoothboost.privacy.exact import fixed_exp
+
+LOSS_BITS = 20
+LINK_RANGE = 2 << LOSS_BITS
+"""By how much the scores of links may move against each other when one row is replaced.
+
+A row's squared error lies between 0 and 2**LOSS_BITS whatever the link, so taking one row away and
+putting another there changes every score by an amount between minus and plus that
+(docs/privacy/calibration.md).
+"""
+
+_EXP_BITS = 40
+_SLOPES = 10  # each sqrt(2) times the one before, up to 2 * sqrt(2) times the plain link's
+_OFFSETS = (0, 5, 10, 15, 20, 30, 40, 55, 75, 100, 130, 170, 220)  # hundredths of sqrt(votes)
+
+
+@dataclass(frozen=True)
+class LinkOptions:
+    """The links that compete.
+
+    Parameters
+    ----------
+    n_votes : int
+        Votes in each problem.
+    n_problems : int
+        1 for two classes, the number of classes for more.
+    """
+
+    n_votes: int
+    n_problems: int
+
+    @cached_property
+    def slopes(self) -> tuple[Fraction, ...]:
+        """Slopes around that of the plain link, 2 / sqrt(votes); the same on every platform."""
+        plain = Fraction(2 * 10**9, isqrt(self.n_votes * 10**18))
+        root_two = Fraction(1414, 1000)
+        steps = range(3 - _SLOPES + 1, 4)
+        return tuple(plain * (root_two if at % 2 else 1) * Fraction(2) ** (at // 2) for at in steps)
+
+    @cached_property
+    def offsets(self) -> tuple[Fraction, ...]:
+        """Offsets in whole half votes, both ways; with more than two classes none."""
+        if self.n_problems > 1:
+            return (Fraction(0),)
+        halves = sorted(
+            {max(at and 1, isqrt(4 * self.n_votes * at * at) // 100) for at in _OFFSETS}
+        )
+        return tuple(
+            Fraction(sign * half, 2) for sign in (1, -1) for half in halves if half or sign > 0
+        )
+
+    def __len__(self) -> int:
+        return len(self.slopes) * len(self.offsets)
+
+    def link(self, index: int, weights: tuple[float, ...]) -> Link:
+        """Return a chosen link."""
+        slope, offset = divmod(index, len(self.offsets))
+        return Link(float(self.slopes[slope]), float(self.offsets[offset]), weights, True)
+
+    def scores(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Score links for two classes by how many rows stand at each (class, level)."""
+        losses = _losses(self)
+        return -np.asarray(np.einsum("ocl,cl->o", losses, counts))
+
+    def lead_scores(
+        self, margins: NDArray[np.int64], labels: NDArray[np.integer]
+    ) -> NDArray[np.int64]:
+        """Score links for more classes by each row's votes for each class, and its own.
+
+        The squared error is that of the leading class's probability: was it this class?
+        """
+        lead = margins.max(axis=1)
+        right = margins.argmax(axis=1) == labels
+        behind = (lead[:, None] - margins).clip(0, 2 * self.n_votes)
+        one = 1 << _EXP_BITS
+        scores = []
+        for slope in self.slopes:
+            odds = np.array(_exps(slope / 2, 4 * self.n_votes)[::2], dtype=np.int64)
+            share = (one << LOSS_BITS) // odds[behind].sum(axis=1)
+            miss = np.where(right, (1 << LOSS_BITS) - share, share)
+            scores.append(-int((miss * miss >> LOSS_BITS).sum()))
+        return np.array(scores, dtype=np.int64)
+
+
+@lru_cache(maxsize=16)
+def _losses(options: LinkOptions) -> NDArray[np.int64]:
+    """Return the squared error of each link for a row of each class and level."""
+    n_votes = options.n_votes
+    one = 1 << _EXP_BITS
+    levels = np.arange(n_votes + 1)
+    # Votes for the second class minus those for the first, in half votes: a row of the second
+    # class at level v has v votes for it.
+    halves = 2 * np.stack([n_votes - 2 * levels, 2 * levels - n_votes])
+    tables = []
+    for slope in options.slopes:
+        most = int(2 * n_votes + 2 * max(map(abs, options.offsets)))
+        odds = np.array(_exps(slope / 2, most), dtype=np.int64)
+        for offset in options.offsets:
+            beyond = halves - int(2 * offset)
+            likelier = (one << LOSS_BITS) // (one + odds[np.abs(beyond)])
+            second = np.where(beyond >= 0, likelier, (1 << LOSS_BITS) - likelier)
+            miss = np.stack([second[0], (1 << LOSS_BITS) - second[1]])
+            tables.append(miss * miss >> LOSS_BITS)
+    return np.array(tables)
+
+
+@lru_cache(maxsize=64)
+def _exps(step: Fraction, most: int) -> list[int]:
+    """2**_EXP_BITS * exp(-step * k) for k = 0, ..., most, by products."""
+    spare = 64
+    factor, power = fixed_exp(step, _EXP_BITS + spare), 1 << (_EXP_BITS + spare)
+    exps = []
+    for _ in range(most + 1):
+        exps.append(power >> spare)
+        power = power * factor >> (_EXP_BITS + spare)
+    return exps

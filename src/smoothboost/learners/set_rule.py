@@ -1,0 +1,156 @@
+"""1-rules whose test may be a set of categories: a whole column's classes, chosen all at once.
+
+A rule that gives each category its own class is no dearer than one that tests a single category:
+the range of weighted accuracies does not depend on how many rules compete. There are 2**k of them
+on a column of k codes, so each column of categories has the prior weight of one threshold.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost.engine import CountEngine
+from smoothboost.learners.choices import OneChoice, RuleCandidates
+from smoothboost.learners.literals import Constraints, literals_of
+from smoothboost.privacy.factored import FactoredScores
+from smoothboost.rules import Literal, LiteralRule, Members
+from smoothboost.schema import Categorical, Schema
+
+
+class SetRuleCandidates(RuleCandidates):
+    """Thresholds, single categories, sets of categories, and constants.
+
+    An item is a literal, whose two rules are each other's opposite, or a column of categories,
+    whose parts are its codes. All items are equally likely before the rows are looked at.
+    """
+
+    even = True
+
+    def __init__(self, schema: Schema, constraints: Constraints) -> None:
+        literals = literals_of(schema, "threshold", constraints)
+        ways = {
+            literal: [
+                LiteralRule(literal, if_true, 1 - if_true)
+                for if_true in (1, 0)
+                if constraints.allow(schema, literal, if_true, 1 - if_true)
+            ]
+            for literal in literals
+        }
+        both = [rules for rules in ways.values() if len(rules) == 2]
+        both.append([LiteralRule(None, 1, 1), LiteralRule(None, 0, 0)])
+        one = [rules for rules in ways.values() if len(rules) == 1]
+        self._listed = [rules for rules in (both, one) if rules]
+        sizes = [column.n_codes for column in schema.columns.values()]
+        self._offsets = np.cumsum([0, *sizes])
+        self._first_column = slice(0, int(self._offsets[1]))
+        self._places = [_places(rules, self._offsets) for rules in self._listed]
+        sets = [
+            at
+            for at, (name, column) in enumerate(schema.columns.items())
+            if isinstance(column, Categorical)
+            and column.n_codes > 2
+            and name not in constraints.forbidden
+        ]
+        self._sets = [
+            [(at, sizes[at]) for at in sets if (sizes[at] - 1).bit_length() == bits]
+            for bits in sorted({(sizes[at] - 1).bit_length() for at in sets})
+        ]
+        self._codes = [_padded(columns, self._offsets) for columns in self._sets]
+        self._outline = self.scores(np.zeros((self._offsets[-1], 2), dtype=np.int64))
+
+    @property
+    def n_options(self) -> int:
+        """As many as would be as hard to choose among: two for each item."""
+        return 2 * len(self._outline.items)
+
+    def __len__(self) -> int:
+        return len(self._outline)
+
+    def __getitem__(self, index: int) -> LiteralRule:
+        item, options = self._outline.place(index)
+        for rules in self._listed:
+            if item < len(rules):
+                return rules[item][options[0]]
+            item -= len(rules)
+        for columns in self._sets:
+            if item < len(columns):
+                column, n_codes = columns[item]
+                return _set_rule(column, options[:n_codes])
+            item -= len(columns)
+        raise IndexError(index)
+
+    def scores(self, sums: NDArray[np.int64]) -> FactoredScores:
+        """Return each rule's weighted number of correct rows, by items and parts.
+
+        Parameters
+        ----------
+        sums : array of int64, shape (total codes, 2)
+            Weight of the rows with each code (columns one after the other) and class.
+        """
+        total = sums[self._first_column].sum(axis=0)
+        below = np.zeros((len(sums) + 1, 2), dtype=np.int64)
+        np.cumsum(sums, axis=0, out=below[1:])  # wraps around harmlessly: only differences count
+        groups = []
+        for start, stop, if_true, if_false in self._places:
+            hits = below[stop, if_true] - below[start, if_true]
+            misses = below[stop, if_false] - below[start, if_false]
+            groups.append((hits - misses + total[if_false])[:, None, :])
+        with_none = np.concatenate([sums, np.zeros((1, 2), dtype=np.int64)])
+        groups += [with_none[codes] for codes in self._codes]
+        return FactoredScores(groups, even=True)
+
+    def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:
+        """Score every rule."""
+        return OneChoice(self.scores(engine.code_sums(weights)), self.__getitem__)
+
+
+def _padded(columns: list[tuple[int, int]], offsets: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the places of the codes of columns, as many for each as a power of two.
+
+    Columns of about the same size make one group, which is faster. The place after the last holds
+    no weight, so a part that stands for no code changes nothing: its classes are as good as each
+    other, and the prior is divided by their number.
+    """
+    size = 1 << (max(n_codes for _, n_codes in columns) - 1).bit_length()
+    places = np.full((len(columns), size), offsets[-1])
+    for at, (column, n_codes) in enumerate(columns):
+        places[at, :n_codes] = offsets[column] + np.arange(n_codes)
+    return places
+
+
+_Places = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
+
+
+def _places(items: list[list[LiteralRule]], offsets: NDArray[np.intp]) -> _Places:
+    """Return the first and last place of each rule's literal, and its classes, by item."""
+
+    def place(rule: LiteralRule) -> tuple[int, int, int, int]:
+        if rule.literal is None:
+            return 0, 0, rule.if_true, rule.if_false
+        assert isinstance(rule.literal, Literal)
+        first = int(offsets[rule.literal.column])
+        return first + rule.literal.start, first + rule.literal.stop, rule.if_true, rule.if_false
+
+    places = np.array([[place(rule) for rule in rules] for rules in items], dtype=np.intp)
+    start, stop, if_true, if_false = np.moveaxis(places, 2, 0)
+    return start, stop, if_true, if_false
+
+
+def _set_rule(column: int, labels: tuple[int, ...]) -> LiteralRule:
+    """Return the rule that gives each code of a column its class, written simply."""
+    codes = {label: tuple(at for at, own in enumerate(labels) if own == label) for label in (0, 1)}
+    for label in (0, 1):
+        if not codes[label]:
+            return LiteralRule(None, 1 - label, 1 - label)
+        if len(codes[label]) == 1:
+            return LiteralRule(Literal.equals(column, codes[label][0]), label, 1 - label)
+    return LiteralRule(Members(column, codes[1]), 1, 0)
+
+
+@lru_cache(maxsize=64)
+def set_candidates(schema: Schema, constraints: Constraints) -> SetRuleCandidates:
+    """Return the rules that compete under a schema and public constraints."""
+    return SetRuleCandidates(schema, constraints)

@@ -1,0 +1,105 @@
+"""The estimator's parameters, checked: every bad declaration is told before a row is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+from smoothboost import _validate
+from smoothboost.schema import Schema, text_of
+
+THRESHOLDS = ("accuracy", "balanced")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What `predict` is to maximise.
+
+    Parameters
+    ----------
+    costs : tuple of float or None
+        What a mistake on a row of each class costs; None if all classes are to count alike,
+        however rare, and their shares are not declared.
+    """
+
+    costs: tuple[float, ...] | None
+
+    def weights(self, shares: tuple[float, ...]) -> tuple[float, ...]:
+        """Return the cost of a mistake on each class, given their shares where needed."""
+        return tuple(1 / share for share in shares) if self.costs is None else self.costs
+
+
+def decision_of(threshold: Any, schema: Schema, known: bool = True) -> Decision:
+    """Read a threshold: "accuracy", "balanced", or a mapping of classes to costs.
+
+    `known` tells whether the schema's classes are the real ones, or stand in for them.
+    """
+    n_classes = len(schema.target)
+    if isinstance(threshold, Mapping):
+        costs = by_class("threshold", threshold, schema, known)
+        return Decision(tuple(map(float, costs)))
+    if threshold not in THRESHOLDS or not isinstance(threshold, str):
+        options = ", ".join(map(repr, THRESHOLDS))
+        got = _validate.shown(threshold)
+        raise ValueError(
+            f"Expected threshold to be {options} or a mapping of classes to costs, got {got}."
+        )
+    if threshold == "accuracy":
+        return Decision((1.0,) * n_classes)
+    if schema.base_rates is not None:
+        return Decision(tuple(1 / rate for rate in schema.base_rates))
+    return Decision(None)
+
+
+def class_weights_of(declared: Any, schema: Schema, known: bool = True) -> tuple[Fraction, ...]:
+    """Read declared class weights."""
+    if declared is None:
+        return (Fraction(1),) * len(schema.target)
+    if isinstance(declared, str) and declared == "balanced":
+        raise ValueError(
+            "Expected class_weight to be a declared mapping, got 'balanced', which would read "
+            "class counts from the private rows. Declare the weights: {class: weight, ...}."
+        )
+    if not isinstance(declared, Mapping):
+        got = _validate.shown(declared)
+        raise ValueError(f"Expected class_weight to be a mapping or None, got {got}.")
+    return by_class("class_weight", declared, schema, known)
+
+
+def by_class(
+    name: str, declared: Mapping[Any, Any], schema: Schema, known: bool
+) -> tuple[Fraction, ...]:
+    """Read a number above 0 for some classes; the others have 1."""
+    by_text = {text_of(label): label for label in schema.target}
+    values = {}
+    for label, number in declared.items():
+        if known and text_of(label) not in by_text:
+            raise ValueError(
+                f"Expected {name} to name declared classes ({', '.join(by_text)}), got {label!r}."
+            )
+        value = _validate.number(f"{name}[{label!r}]", number, "> 0", lambda x: x > 0)
+        values[text_of(label)] = _validate.rational(value)
+    return tuple(values.get(text, Fraction(1)) for text in by_text)
+
+
+def rational_or_auto(name: str, value: Any, what: str, accept: Callable[[float], bool]) -> Any:
+    """Read a number, or "auto"."""
+    if is_auto(value):
+        return "auto"
+    return _validate.rational(_validate.number(name, value, f'{what} (or "auto")', accept))
+
+
+def is_auto(value: Any) -> bool:
+    """Tell whether a parameter is left to the library."""
+    return isinstance(value, str) and value == "auto"
+
+
+def epsilon_of(value: Any) -> Fraction | None:
+    """Read a budget; None and infinity switch privacy off."""
+    if value is None or (isinstance(value, float) and value == inf):
+        return None
+    above_zero = "> 0 (or None for no privacy)"
+    return _validate.rational(_validate.number("epsilon", value, above_zero, lambda x: x > 0))

@@ -1,0 +1,136 @@
+"""Ways to get looks and what follows them wrong; the audit of the same path goes red."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from boosting_audit import ONE_RULE, SET_RULE, Setting, audit, part_after
+
+from smoothboost import TopDown
+from smoothboost import plan as plan_module
+from smoothboost.boost import Booster
+from smoothboost.following import doubled_errors
+from smoothboost.learners.set_rule import SetRuleCandidates
+from smoothboost.privacy.factored import FactoredScores
+
+ROUNDING = 1e-9
+MOST = Fraction(9, 10)
+CEILING = (Fraction(4, 5), Fraction(1))
+LOOK = Setting(4, 2, 2, *CEILING, follows=True, look_share=MOST, columns="Boolean")
+TWO_LOOKS = Setting(3, 2, 3, *CEILING, follows=True, look_share=MOST, columns="Boolean")
+CLASS = Setting(4, 2, 1, *CEILING, class_share=MOST, columns="Boolean")
+CLASSES = Setting(3, 3, 1, *CEILING, class_share=MOST, columns="Boolean")
+LINK = Setting(3, 2, 1, *CEILING, link_share=MOST, columns="Boolean")
+LABELS, SPLITS = TopDown(1, "entropy", leaf_share=0.9), TopDown(1, "entropy", leaf_share=0.1)
+LITTLE, MUCH = Fraction(1, 4), Fraction(16)  # looks at counts attain most when epsilon is small
+
+
+def worst(setting, epsilon=LITTLE):
+    """Return the largest loss of a whole fit, of its claim."""
+    return max(audit(setting, (epsilon,)).values()) / epsilon
+
+
+def worst_round_after_a_look(setting, epsilon=MUCH):
+    """Return the largest loss of the second round, of its charge, over what a look may say."""
+    n_choices = setting.candidates[0].n_choices
+    shares = []
+    for look in range(len(setting.plan("exponential", epsilon).count_options("error"))):
+        given = (0,) * n_choices + (look,)
+        losses = audit(
+            setting, (epsilon,), lambda booster, g=given: part_after(booster, g, n_choices)
+        )
+        for (mechanism, _), loss in losses.items():
+            stages = setting.plan(mechanism, epsilon).stages
+            charged = sum(stage.rate * stage.ranges[-1] * stage.choice.times for stage in stages)
+            shares.append(loss / float(charged))
+    return max(shares)
+
+
+def exactly(self, index, honest=Booster._follow):
+    """Follow the errors themselves instead of what the look released: a mutation."""
+    honest(self, index)
+    problem, following = self._looked_at, self._plan.following
+    share = Fraction(doubled_errors(problem.engine.level_counts()), 2 * problem.engine.n_rows)
+    problem.measure = following.measure(problem.first, share, share, Fraction(0))
+
+
+def sparing(plan, candidates, honest=plan_module._price):
+    """Plan ranges as if the density were the smallest one: a mutation."""
+    smallest = replace(plan.measure, density=Fraction(1, plan.measure.n_rows))
+    return replace(honest(replace(plan, measure=smallest), candidates), measure=plan.measure)
+
+
+def uncharged(budget, choices, ranges, looks, name, honest=plan_module._tight_rates):
+    """Give the rounds all of the budget, and looks theirs all the same: a mutation."""
+    rates, _ = honest(budget, choices, ranges, (), name)
+    return rates, honest(budget, choices, ranges, looks, name)[1]
+
+
+def counted_once(budget, choices, ranges, looks, name, honest=plan_module._tight_rates):
+    """Charge several looks as one: a mutation."""
+    once = tuple(replace(look, count=1) for look in looks)
+    return honest(budget, choices, ranges, once, name)
+
+
+@pytest.mark.parametrize("learner", [ONE_RULE, LABELS], ids=["rules", "labels"])
+def test_a_density_by_the_exact_count_is_caught(monkeypatch, learner):
+    setting = Setting(5, 2, 2, *CEILING, learner=learner, follows=True, columns="Boolean")
+    assert worst_round_after_a_look(setting) <= 1 + ROUNDING
+    monkeypatch.setattr(Booster, "_follow", exactly)
+    assert worst_round_after_a_look(setting) > 1.01
+
+
+@pytest.mark.parametrize(
+    ("learner", "columns"),
+    [(ONE_RULE, "Boolean"), (LABELS, "Boolean"), (SPLITS, "two Booleans")],
+    ids=["rules", "labels", "splits"],
+)
+def test_ranges_for_a_density_below_the_largest_are_caught(monkeypatch, learner, columns):
+    setting = Setting(3, 2, 2, *CEILING, learner=learner, follows=True, columns=columns)
+    setting = replace(setting, look_share=Fraction(1, 10))
+    assert worst(setting, Fraction(2)) <= 1 + ROUNDING
+    monkeypatch.setattr(plan_module, "_price", sparing)
+    assert worst(setting, Fraction(2)) > 1.01
+
+
+@pytest.mark.parametrize("width", [1, 2])
+@pytest.mark.parametrize("setting", [LOOK, CLASS], ids=["errors", "classes"])
+def test_a_smaller_range_of_counts_is_caught(monkeypatch, setting, width):
+    assert worst(setting) <= 1 + ROUNDING
+    monkeypatch.setattr(plan_module, "COUNT_RANGE", width)
+    assert worst(setting) > 1.01
+
+
+@pytest.mark.parametrize("setting", [LOOK, CLASS, LINK], ids=["errors", "classes", "links"])
+def test_looks_that_are_not_charged_are_caught(monkeypatch, setting):
+    monkeypatch.setattr(plan_module, "_tight_rates", uncharged)
+    assert worst(setting, MUCH if setting is LINK else LITTLE) > 1.01
+
+
+@pytest.mark.parametrize("setting", [TWO_LOOKS, CLASSES], ids=["errors", "classes"])
+def test_several_looks_charged_as_one_are_caught(monkeypatch, setting):
+    assert worst(setting) <= 1 + ROUNDING
+    monkeypatch.setattr(plan_module, "_tight_rates", counted_once)
+    assert worst(setting) > 1.01
+
+
+def test_half_the_range_of_links_is_caught(monkeypatch):
+    assert worst(LINK, MUCH) <= 1 + ROUNDING
+    monkeypatch.setattr(plan_module, "LINK_RANGE", plan_module.LINK_RANGE // 2)
+    assert worst(LINK, MUCH) > 1.01
+
+
+def test_a_prior_of_sets_by_the_rows_is_caught(monkeypatch):
+    setting = Setting(4, 2, 1, *CEILING, learner=SET_RULE, columns="category")
+    assert worst(setting) <= 1 + ROUNDING
+    honest = SetRuleCandidates.scores
+
+    def scores(self, sums):
+        # Sets are listed one by one if the rows have several categories, else as one item.
+        several = (sums[:3].sum(axis=1) > 0).sum() > 1
+        return FactoredScores(honest(self, sums).groups, even=not several)
+
+    monkeypatch.setattr(SetRuleCandidates, "scores", scores)
+    assert worst(setting) > 1.01

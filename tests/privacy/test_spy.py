@@ -1,0 +1,196 @@
+"""Every draw of `fit` is watched: as many as planned, each at the planned rate of its kind."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from smoothboost import Boolean, Categorical, Numeric, Schema, SmoothBoostClassifier, TopDown
+from smoothboost.exceptions import BudgetTooSmallWarning, PrivacyLeakWarning
+from smoothboost.privacy.accountant import Spend, total_epsilon
+from smoothboost.privacy.factored import (
+    FactoredExponential,
+    FactoredMaximum,
+    FactoredPermuteAndFlip,
+    FactoredScores,
+)
+from smoothboost.privacy.mechanisms import Exponential, Maximum, PermuteAndFlip, Selection
+from smoothboost.privacy.randomness import SystemBits
+
+N_ROWS = 300
+LISTED = {"permute_and_flip": PermuteAndFlip, "exponential": Exponential}
+FACTORED = {"permute_and_flip": FactoredPermuteAndFlip, "exponential": FactoredExponential}
+
+
+@dataclass
+class Spy:
+    """What was drawn, and how many bits were taken outside of a draw."""
+
+    draws: list[Selection]
+    n_stray: int = 0
+    is_drawing: bool = False
+
+
+@pytest.fixture
+def spy(monkeypatch):
+    """Watch every mechanism's draws, and the source of bits."""
+    spy = Spy([])
+
+    def watched(honest):
+        def sample(self, bits):
+            spy.draws.append(self)
+            spy.is_drawing = True
+            index = honest(self, bits)
+            spy.is_drawing = False
+            return index
+
+        return sample
+
+    for kind in (*LISTED.values(), *FACTORED.values(), Maximum, FactoredMaximum):
+        monkeypatch.setattr(kind, "sample", watched(kind.sample))
+
+    def take(self, n_bytes, honest=SystemBits.take):
+        spy.n_stray += not spy.is_drawing
+        return honest(self, n_bytes)
+
+    monkeypatch.setattr(SystemBits, "take", take)
+    return spy
+
+
+def schema_of(n_classes):
+    columns = {
+        "number": Numeric(edges=[0, 1, 2]),
+        "category": Categorical(["x", "y", "z"], other=True),
+        "flag": Boolean(),
+    }
+    return Schema(columns, target=list(range(n_classes)))
+
+
+def rows_of(kind, n_classes):
+    """Return a table: ordinary, perfectly separable, or of one class only."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "number": rng.normal(1, 1, N_ROWS),
+            "category": rng.choice(["x", "y", "z", "w"], N_ROWS),
+            "flag": rng.random(N_ROWS) < 0.5,
+        }
+    )
+    if kind == "one class":
+        return frame, np.zeros(N_ROWS, dtype=int)
+    target = np.digitize(frame["number"], [0.5, 1.5][: n_classes - 1])
+    if kind == "ordinary":
+        target = np.where(rng.random(N_ROWS) < 0.3, rng.integers(0, n_classes, N_ROWS), target)
+    return frame, target
+
+
+def expected_of(plan, learner):
+    """Return the kind and the charged range of each draw, in order.
+
+    The labels of a tree's leaves are charged as one choice, with the first of them.
+    """
+    tree = learner if isinstance(learner, TopDown) else None
+    expected = []
+    for done in range(1, plan.n_rounds + 1):
+        widths = [stage.ranges[done - 1] for stage in plan.stages]
+        expected += [(0, widths[0])] * (tree.splits if tree else 1)
+        expected += [(1, widths[1])] + [(1, 0)] * tree.splits if tree else []
+        expected += [("error", 4)] if plan.looks_after(done) else []
+    for look in plan.looks:
+        if look.name != "error":
+            expected += [(look.name, look.score_range)] * look.count
+    return expected
+
+
+def rate_of(plan, kind):
+    return plan.look(kind).rate if isinstance(kind, str) else plan.stages[kind].rate
+
+
+def is_integer(scores):
+    if isinstance(scores, FactoredScores):
+        return all(group.dtype == np.int64 for group in scores.groups)
+    return scores.dtype == np.int64
+
+
+def check(spy, plan, learner):
+    """Compare what was drawn with the plan."""
+    expected = expected_of(plan, learner)
+    assert len(spy.draws) == len(expected)
+    assert spy.n_stray == 0
+    n_looks = sum(isinstance(kind, str) for kind, _ in expected)
+    assert n_looks == plan.n_choices == sum(look.count for look in plan.looks)
+    spends = []
+    for draw, (kind, width) in zip(spy.draws, expected, strict=True):
+        kinds = FACTORED if isinstance(draw.scores, FactoredScores) else LISTED
+        assert type(draw) is kinds[plan.mechanism]
+        assert draw.rate == rate_of(plan, kind) > 0
+        assert is_integer(draw.scores)
+        spends.append(Spend(draw.rate * width, plan.mechanism == "exponential", 1))
+    epsilon, delta = plan.budget.per_row
+    if delta == 0:
+        assert sum(spend.epsilon for spend in spends) <= epsilon
+    assert total_epsilon(spends, delta) <= float(epsilon) * (1 + 1e-9)
+
+
+LEARNERS = ["auto", "one_rule", "pair_rule", TopDown(2), TopDown(1, "entropy")]
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-4])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("kind", ["ordinary", "separable", "one class"])
+def test_a_fit_draws_what_was_planned(spy, kind, learner, n_classes, delta):
+    schema = schema_of(n_classes)
+    clf = SmoothBoostClassifier(
+        schema=schema,
+        epsilon=3.0,
+        delta=delta,
+        learner=learner,
+        n_rounds=9 if n_classes == 2 else 13,  # rounds that do not divide evenly
+        calibrate=0.1,
+        threshold="balanced",
+        n_jobs=1,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BudgetTooSmallWarning)
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        clf.fit(*rows_of(kind, n_classes))
+    plan = clf.plan(N_ROWS)
+    assert {look.name for look in plan.looks} == {"error", "class", "link"}
+    assert plan.look("class").count == (1 if n_classes == 2 else n_classes)
+    check(spy, plan, learner)
+    assert len(clf.model_.rules) <= plan.n_rounds
+    assert clf.privacy_.spent == plan.spent <= 3.0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("delta", [0.0, 1e-4])
+def test_the_defaults_draw_what_was_planned(spy, n_classes, delta):
+    clf = SmoothBoostClassifier(schema=schema_of(n_classes), epsilon=10.0, delta=delta, n_jobs=1)
+    clf.fit(*rows_of("ordinary", n_classes))
+    check(spy, clf.plan(N_ROWS), "auto")
+
+
+@pytest.mark.parametrize("mechanism", LISTED)
+def test_a_named_mechanism_draws_everything_looks_too(spy, mechanism):
+    clf = SmoothBoostClassifier(
+        schema=schema_of(2), epsilon=10.0, mechanism=mechanism, learner="pair_rule", n_rounds=5
+    )
+    clf.fit(*rows_of("ordinary", 2))
+    plan = clf.plan(N_ROWS)
+    assert plan.mechanism == mechanism
+    assert plan.look("error") is not None
+    check(spy, plan, "pair_rule")
+
+
+def test_the_spy_notices_a_draw_too_many(spy):
+    clf = SmoothBoostClassifier(schema=schema_of(2), epsilon=10.0, n_rounds=3)
+    clf.fit(*rows_of("ordinary", 2))
+    Exponential(np.array([1, 2]), Fraction(1)).sample(SystemBits())
+    with pytest.raises(AssertionError):
+        check(spy, clf.plan(N_ROWS), "auto")

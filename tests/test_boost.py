@@ -357,6 +357,17 @@ class TestFollowing:
         assert measure_of(booster, 0).density == plan.following.lowest < first[0].density
         assert [measure_of(booster, at) for at in (1, 2)] == first[1:]
 
+    def test_later_looks_are_compared_with_the_first(self):
+        booster, plan, _, _ = start("one_rule", make_table(2), 30)
+        options = plan.count_options("error")
+        few = next(index for index, option in enumerate(options) if option <= 4)
+        follow(booster, [3, 5, 7, few])  # rules, and a look after each
+        first, second = (Fraction(options[index], 2 * 120) for index in (5, few))
+        expected = plan.following.measure(plan.measure, second, first, Fraction(2, 30))
+        assert measure_of(booster) == expected
+        alone = plan.following.measure(plan.measure, second, second, Fraction(2, 30))
+        assert expected.learning_rate > alone.learning_rate
+
     def test_what_has_cooled_stays_cooled_after_a_look(self):
         booster, plan, candidates, _ = start("one_rule", make_table(2), 30)
         back = opposite_of(candidates[0], 3)

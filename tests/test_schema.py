@@ -135,7 +135,7 @@ def test_automatic_bins_and_scale_stand_in_the_file_and_other_defaults_do_not():
 
 
 def test_whole_numbers_whose_edges_fell_together_come_back_with_the_same_cuts():
-    schema = Schema({"n": Numeric(low=0, high=1000, integer=True)}, target=[0, 1])
+    schema = Schema({"n": Numeric(low=0, high=1000, scale="log", integer=True)}, target=[0, 1])
     again = Schema.from_json(schema.to_json())
     assert schema.columns["n"].n_codes < 64
     assert again == schema
@@ -420,19 +420,22 @@ def test_bins_are_counted_where_every_whole_number_has_one():
 @pytest.mark.parametrize(
     ("low", "high", "scale"),
     [
-        (0, 1000, "log"),
+        (0, 1000, "sqrt"),
+        (0, 999_999, "sqrt"),
+        (0, 1_000_000, "log"),
         (0, 999, "linear"),
         (0, 1, "linear"),
-        (0.001, 1000, "log"),
+        (0.001, 1000, "sqrt"),
         (0.001, 999, "linear"),
-        (1, 1000, "log"),
-        (2, 2000, "log"),
+        (1, 1000, "sqrt"),
+        (2, 2000, "sqrt"),
+        (2, 2_000_000, "log"),
         (2, 1999, "linear"),
         (-1, 10**6, "linear"),
         (-(10**6), 0, "linear"),
     ],
 )
-def test_a_wide_range_that_is_not_negative_is_cut_in_the_logarithm(low, high, scale):
+def test_a_wide_range_that_is_not_negative_is_cut_finer_at_its_start(low, high, scale):
     assert Numeric(low=low, high=high).scale == scale
     assert Numeric(low=low, high=high) == Numeric(low=low, high=high, bins=64, scale=scale)
 
@@ -556,7 +559,7 @@ def test_a_schema_for_a_class_that_is_not_there_is_refused(position):
 
 AGE = Numeric(edges=[18, 65.5, 1e6], missing=True)
 GRADE = Numeric(low=9, high=16, integer=True, missing=True)
-COUNT = Numeric(low=0, high=1000, bins=16, integer=True)
+COUNT = Numeric(low=0, high=1000, bins=16, scale="log", integer=True)
 COLOUR = Categorical(["red", 2, True], other=True, missing=True)
 
 

@@ -125,7 +125,7 @@ class Measure:
 
     def peak(self, n_votes: int) -> Fraction:
         """Bound any row's weight after `n_votes` rounds, in units."""
-        return self.zeta(n_votes) * (self.mass << self.unit_bits)
+        return min(self.zeta(n_votes) * self.mass, Fraction(1)) * (1 << self.unit_bits)
 
     def weights(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Project: return the weight, in units, of each (class, level) given its row counts.
@@ -207,12 +207,15 @@ class LevelWeights:
     """
 
     def __init__(self, step: Fraction, n_rounds: int) -> None:
+        self._n_rounds = n_rounds
         bits = 64 + min(ceil(step * n_rounds * Fraction(1443, 1000)), 1024)
         self._wide = bits + _SPARE_BITS
         self._powers = [fixed_exp(step, self._wide)]
         self._known: dict[int, int] = {}
 
     def __getitem__(self, level: int) -> int:
+        if not 0 <= level <= self._n_rounds:
+            raise IndexError(level)
         if level not in self._known:
             weight = 1 << self._wide
             for place in range(level.bit_length()):

@@ -287,7 +287,7 @@ BOUND = [
 ]
 
 
-@pytest.mark.parametrize("constraints", BOUND, ids=str)
+@pytest.mark.parametrize("constraints", BOUND, ids=range(len(BOUND)))
 def test_constraints_leave_exactly_the_rules_that_obey_them(constraints):
     schema = schema_of(["n?", "c5", "c1", "b?"])
     candidates = SETS.compete(schema, constraints)
@@ -296,7 +296,7 @@ def test_constraints_leave_exactly_the_rules_that_obey_them(constraints):
     assert candidates.n_options == 2 * len(items)
 
 
-@pytest.mark.parametrize("constraints", BOUND, ids=str)
+@pytest.mark.parametrize("constraints", BOUND, ids=range(len(BOUND)))
 def test_scores_under_constraints_belong_to_the_rules_that_are_left(constraints):
     schema = schema_of(["n?", "c5", "c1", "b?"])
     table = make_table(schema, 60, 4)

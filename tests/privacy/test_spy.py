@@ -194,3 +194,19 @@ def test_the_spy_notices_a_draw_too_many(spy):
     Exponential(np.array([1, 2]), Fraction(1)).sample(SystemBits())
     with pytest.raises(AssertionError):
         check(spy, clf.plan(N_ROWS), "auto")
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-4])
+@pytest.mark.parametrize("calibrate", [0.5, 0.92, 0.93, 0.95, 0.99])
+def test_looks_leave_rules_a_budget_or_are_refused(calibrate, delta):
+    # The looks at errors and at classes take 0.07 themselves: rates must not turn negative.
+    clf = SmoothBoostClassifier(
+        schema=schema_of(2), delta=delta, calibrate=calibrate, threshold="balanced", n_rounds=9
+    )
+    if calibrate + 0.07 >= 1:
+        with pytest.raises(ValueError, match="calibrate"):
+            clf.plan(N_ROWS)
+        return
+    plan = clf.plan(N_ROWS)
+    assert min(each.rate for each in (*plan.stages, *plan.looks)) > 0
+    assert plan.spent <= 1

@@ -3,11 +3,18 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent / "privacy"))  # boosting_audit, shared with make
+
+if os.environ.get("CI") and find_spec("hypothesis"):  # the same examples in every run
+    from hypothesis import settings
+
+    settings.register_profile("ci", derandomize=True)
+    settings.load_profile("ci")
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ _SMALLEST = Fraction(1, 10_000)  # share
 
 @lru_cache(maxsize=64)
 def count_options(n_rows: int) -> tuple[int, ...]:
-    """List the doubled counts that a look chooses among: from all half of the rows, down to none.
+    """List the doubled counts that a look chooses among: from half of the rows down to few or none.
 
     Examples
     --------

@@ -69,11 +69,10 @@ def main(
     except KeyboardInterrupt:
         typer.echo("Stopped. What is done is kept; the same command goes on from there.", err=True)
         raise typer.Exit(130) from None
-    if not parts:
-        summary.write(lab)
+    summary.write(lab, parts or list(PARTS), list(PARTS))
     for claim in lab.claims:
-        verdict = "ok" if claim.holds else f"OUTSIDE {claim.band[0]:g} to {claim.band[1]:g}"
-        typer.echo(f"{claim.statement}: {claim.ours:.3f} (paper: {claim.paper}) {verdict}")
+        for line in claim.told:
+            typer.echo(line)
     if not all(claim.holds for claim in lab.claims):
         raise typer.Exit(1)
 

@@ -30,8 +30,9 @@ class Fit:
         The budget; None for methods without privacy.
     delta : float, default 0
         The other part of the budget.
-    schema : {"paper", "own"}
-        The paper's one-hot features, or the schema that comes with the table.
+    schema : {"paper", "own", "data"}
+        The paper's one-hot features, the schema that comes with the table, or the first with bins
+        read from the rows.
     options : mapping
         What else the method takes.
     """

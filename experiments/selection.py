@@ -11,7 +11,7 @@ from itertools import product
 from statistics import mean
 from typing import Any
 
-from experiments import printed
+from experiments import printed, public_code
 from experiments.fit import Fit
 from experiments.lab import Lab
 from experiments.printed import Setting
@@ -56,24 +56,24 @@ def as_published(learner: str, setting: Setting) -> dict[str, Any]:
 
 @cache
 def searched(
-    lab: Lab, table: str, learner: str, delta: float = 0.0
+    lab: Lab, table: str, learner: str, delta: float = 0.0, public: bool = False
 ) -> dict[tuple[float, Setting], list[float]]:
-    """Return the accuracy on each of five folds, for every epsilon and setting."""
+    """Return the accuracy on each of five folds, for every epsilon and setting.
+
+    If `public`, with the public code's constants instead of the paper's formula.
+    """
     keys = list(product(epsilons(lab), settings(lab, learner)))
-    fits = [
-        Fit(
-            table,
-            learner,
-            fold,
-            0,
-            epsilon,
-            useful(delta, epsilon, setting[2]),
-            options=as_published(learner, setting),
+    fits = []
+    for epsilon, setting in keys:
+        used = useful(delta, epsilon, setting[2])
+        budget, own = (
+            public_code.constants(epsilon, setting, used) if public else (epsilon, setting)
         )
-        for epsilon, setting in keys
-        for fold in range(N_FOLDS)
-    ]
-    scores = lab.accuracies(search_name(table, learner, delta), fits)
+        options = as_published(learner, own)
+        fits += [
+            Fit(table, learner, fold, 0, budget, used, options=options) for fold in range(N_FOLDS)
+        ]
+    scores = lab.accuracies(search_name(table, learner, delta, public), fits)
     folds = [scores[start : start + N_FOLDS] for start in range(0, len(scores), N_FOLDS)]
     return dict(zip(keys, folds, strict=True))
 
@@ -87,16 +87,17 @@ def useful(delta: float, epsilon: float, rounds: int) -> float:
     return delta if gains else 0.0
 
 
-def search_name(table: str, learner: str, delta: float = 0.0) -> str:
+def search_name(table: str, learner: str, delta: float = 0.0, public: bool = False) -> str:
     """Return what a search is called where its speed is kept."""
-    return f"grid, {TITLES[table]}, {learner}" + (f", δ = {delta:g}" if delta else "")
+    name = f"grid, {TITLES[table]}, {learner}" + (f", δ = {delta:g}" if delta else "")
+    return f"{name}, {public_code.NAME}" if public else name
 
 
 def selected(
-    lab: Lab, table: str, learner: str, epsilon: float, delta: float = 0.0
+    lab: Lab, table: str, learner: str, epsilon: float, delta: float = 0.0, public: bool = False
 ) -> tuple[Setting, list[float]]:
     """Return the setting with the best mean (the fewest rounds, if several have) and its folds."""
-    scores = searched(lab, table, learner, delta)
+    scores = searched(lab, table, learner, delta, public)
     best = max(settings(lab, learner), key=lambda setting: mean(scores[epsilon, setting]))
     return best, scores[epsilon, best]
 

@@ -21,6 +21,7 @@ from benchmarks.scoring import Scores, scores, shown
 from smoothboost import (
     BudgetTooSmallWarning,
     Numeric,
+    OneRule,
     Schema,
     SeededNoiseWarning,
     SmoothBoostClassifier,
@@ -79,7 +80,10 @@ CHANGES = [
     Change("half the learning rate", rate=Fraction(1, 2)),
     Change("twice the learning rate", rate=Fraction(2)),
     Change("a rate that slows with the errors only", {"SLOWING": Fraction(0)}),
-    *(Change(f"up to {looks} looks at errors, not 10", {"LOOKS": looks}) for looks in (5, 20)),
+    Change("5 looks at errors, never 10", {"MANY_LOOKS": 5}),
+    Change("10 looks at errors, never 5", {"FEW_LOOKS": 10}),
+    Change("one threshold to a rule, not three", {"CUTS": 1}),
+    Change("five thresholds to a rule, not three", {"CUTS": 5}),
     *(Change(f"{bins} bins, not 64", bins=bins) for bins in (32, 128)),
     Change("no sets of categories", options={"learner": "one_rule"}),
     Change("no look at links", options={"calibrate": 0}),
@@ -95,6 +99,10 @@ NOT_BETTER = """
   ε = 0.1.
 - Rules that label 4 to 32 bins of a number at once, as sets label categories: no gain.
 - Permute-and-flip over listed sets of categories: level with the exponential mechanism at δ = 0.
+- Thresholds that stand further apart, or differently from round to round: no better than two bins
+  of 64.
+- A density below its floor if few rows are wrong at the first look: Mushroom loses up to 0.13.
+- A head start in the choice for columns that rules have used before, which is public: no gain.
 - 199 rounds: level on Adult, 0.004 more accuracy on Cod-RNA, at half the speed.
 """
 
@@ -135,8 +143,10 @@ def measured(table: Source, epsilon: float, delta: float, change: Change) -> Sco
     options = {"epsilon": epsilon, "delta": delta, **change.options}
     if change.rounds != 1:
         usual = SmoothBoostClassifier(schema=load(table).schema, **options)
-        rounds = usual.plan(len(load(table).target)).n_rounds
-        options["n_rounds"] = max(1, round(rounds * change.rounds) // 2 * 2 + 1)  # odd: no ties
+        plan_made = usual.plan(len(load(table).target))
+        rounds = round(plan_made.n_rounds * change.rounds)
+        options["n_rounds"] = max(1, rounds // 2 * 2 + 1)  # odd: no ties
+        options["learner"] = OneRule("sets", cuts=plan_made.n_rules)
     with changed(change):
         return scores(table, SEEDS, with_bins(change.bins), **options)
 

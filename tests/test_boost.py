@@ -156,6 +156,7 @@ def test_they_are_learned_with_everything_automatic_too(epsilon):
 LEARNERS = {
     "one_rule": OneRule(),
     "sets": OneRule("sets"),
+    "three cuts": OneRule("sets", cuts=3, apart=1),
     "pair_rule": PairRule(max_pairs=2),
     "top_down": TopDown(2),
 }
@@ -230,7 +231,8 @@ class TestWalking:
             per_round = [kind for kind in kinds if kind == at]
             options = candidates[0].n_choices if len(plan.stages) == 1 else (2, 3)[at]
             assert len(per_round) == n_rounds * options
-        assert len(booster.rules) == n_rounds
+        assert booster.n_done == n_rounds
+        assert len(booster.rules) == n_rounds * candidates[0].n_rules
         assert kinds[-1 - len(candidates) :] == ["class"] * len(candidates) + ["link"]
 
     @every_learner

@@ -686,8 +686,8 @@ class TestSeveralClasses:
 
     def test_share_the_rounds(self):
         plan = SmoothBoostClassifier(schema=in_order(*self.TARGET), epsilon=3.0).plan(6000)
-        assert plan.n_rounds == 3 * plan.measure.n_rounds
-        assert len(self.fit().model_.rules) == plan.n_rounds
+        assert plan.n_rounds == 3 * plan.n_votes
+        assert len(self.fit().model_.rules) == plan.n_rounds * plan.n_rules
 
     def test_may_be_balanced(self):
         rare = np.where(self.LABELS == "red", "other", self.LABELS)

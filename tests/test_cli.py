@@ -146,7 +146,8 @@ def test_sets_are_tests_unless_other_literals_are_asked_for(folder):
     assert competing[0] == competing[1] != competing[2]
     one_rule = run(*plan, "--learner", "one_rule").stdout
     assert competing[2] in one_rule
-    assert run(*plan, "--learner", "one_rule", "--literals", "sets").stdout == run(*plan).stdout
+    sets = ("--learner", "one_rule", "--literals", "sets", "--rounds", 9)
+    assert run(*plan, *sets).stdout == run(*plan, "--rounds", 9).stdout
 
 
 def test_one_hot_literals_test_single_bins(folder):
@@ -482,7 +483,10 @@ def test_plan_says_what_the_density_starts_with_and_follows(folder):
     plan = ("plan", "schema.json", "--rows", 60_000, "--epsilon", 2)
     first = " ".join(run(*plan).stdout.split())
     assert "0.8 at first, then 2 times the share of errors, from 0.0" in first
-    assert "errors are counted after 1, 2, 3, 4, 6, 10, " in first
+    assert "errors are counted after 1, 3, 8, 22 and 62 rounds" in first
+    assert "rounds 69, of 3 rules each" in first
+    more = " ".join(run(*plan[:-1], 50).stdout.split())
+    assert "errors are counted after 1, 2, 3, 4, 7, 12, 20, " in more
     document = json.loads(Path("schema.json").read_text()) | {"version": 2}
     document["target"] = ["low", "middle", "high"]
     document["base_rates"] = {"low": 0.5, "middle": 0.4, "high": 0.1}
@@ -490,7 +494,7 @@ def test_plan_says_what_the_density_starts_with_and_follows(folder):
     several = " ".join(run(*plan, "--rounds", 30).stdout.split())
     assert "rounds 30: 10 for each of 3 classes, in turn" in several
     assert "density 0.2 to 0.8 at first" in several
-    assert "rules of each class" in several
+    assert "rounds of each class" in several
     fixed = " ".join(run(*plan, "--density", 0.4).stdout.split())
     assert "density 0.4 (no row weighs more than 1/24,000)" in fixed
     assert "errors are counted" not in fixed

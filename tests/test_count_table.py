@@ -235,7 +235,7 @@ def test_other_labels_on_the_same_codes_start_anew_and_stay_apart(n_threads):
     twin = first.for_labels(other.labels)
     assert isinstance(twin, CountTable)
     assert twin._codes is first._codes
-    assert twin._words is first._words
+    assert twin._packed is first._packed
     check_against_twin(other, 12, local=twin)
     assert np.array_equal(first.level_counts(), twin_level_counts(table, rules))
     weights = random_weights(table, 8, rng)

@@ -331,3 +331,20 @@ def test_rows_vote_in_every_problem_on_their_own(kind, monkeypatch):
     assert np.array_equal(np.concatenate([own for _, own in seen]), classes)
     assert max(len(own) for _, own in seen) == 100
     assert total.tolist() == [730, int(expected[np.arange(730), classes].sum())]
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("same_column", [True, False])
+def test_several_rules_vote_at_once_as_one_after_the_other(same_column, n_threads):
+    table = make_table([256, 9, 3], 5000)
+    rng = np.random.default_rng(2)
+    tests = [Literal(0, 0, stop) for stop in (3, 100, 255)]
+    tests += [] if same_column else [Literal(1, 2, 5), Members(2, (0, 2))]
+    rules = [LiteralRule(test, 1, 0) for test in tests] + [LiteralRule(None, 0, 0)]
+    for engine in (LocalEngine(table, 9, n_threads), CountTable(table, 9, n_threads)):
+        before = engine.fork()
+        engine.add_votes(*rules)
+        weights = random_weights(table, len(rules), rng)
+        assert np.array_equal(engine.level_counts(), twin_level_counts(table, rules))
+        assert np.array_equal(engine.code_sums(weights), twin_code_sums(table, rules, weights))
+        assert np.array_equal(before.level_counts(), twin_level_counts(table, []))

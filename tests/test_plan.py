@@ -242,6 +242,7 @@ def test_a_budget_too_small_for_floats_is_infinitely_noisy():
 LEARNERS = {
     "one_rule": OneRule(),
     "sets": OneRule("sets"),
+    "three cuts": OneRule("sets", cuts=3, apart=1),
     "pair_rule": PairRule(max_pairs=2),
     "top_down": TopDown(3, "sqrt"),
 }
@@ -418,7 +419,7 @@ def test_a_plan_depends_on_public_quantities_alone(n_classes):
         clf = SmoothBoostClassifier(schema, epsilon=20, calibrate=0.2, threshold="balanced")
         model = clf.fit(X, y).model_
         made = clf.plan(400)
-        assert len(model.rules) == made.n_rounds
+        assert len(model.rules) == made.n_rounds * made.n_rules
         assert len(model.errors) == made.look("error").count
         plans.append((made.n_rounds, made.spends, made.following, made.looks))
     assert plans[0] == plans[1]

@@ -36,3 +36,25 @@ def region_sums(
     first: int,
     last: int,
 ) -> None: ...
+def vote(
+    codes: NDArray[np.uint8],
+    labels: NDArray[np.uint8],
+    rises: NDArray[np.int16],
+    levels: NDArray[np.int16],
+    first: int,
+    last: int,
+) -> None: ...
+def count_levels(
+    labels: NDArray[np.uint8], levels: NDArray[np.int16], counts: NDArray[np.int64]
+) -> None: ...
+def packed_sums(
+    words: NDArray[np.uint32],
+    digits: NDArray[np.int64],
+    pack_starts: NDArray[np.int64],
+    labels: NDArray[np.uint8],
+    levels: NDArray[np.int16],
+    weights: NDArray[np.int64],
+    sums: NDArray[np.int64],
+    first: int,
+    last: int,
+) -> None: ...

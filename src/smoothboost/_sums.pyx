@@ -1,4 +1,4 @@
-"""Sums of row weights: over pairs of codes, and inside a region. Each has a NumPy twin.
+"""Sums of row weights: over codes, pairs of codes, and inside a region. Each has a NumPy twin.
 
 None holds the GIL. All take `first` and `last` to do part of the work, so that threads can share
 it; the parts write to different places.
@@ -10,6 +10,8 @@ from libc.stdlib cimport calloc, free
 
 cdef enum:
     BLOCK = 4096  # rows whose codes and weights fit the first caches
+    VALUES = 256
+    LABELS = 2
 
 
 cdef void _weigh(
@@ -24,6 +26,122 @@ cdef void _weigh(
     cdef Py_ssize_t i
     for i in range(size):
         weight[i] = weights[labels[begin + i], levels[begin + i]]
+
+
+def vote(
+    const uint8_t[::1] codes,
+    const uint8_t[::1] labels,
+    const int16_t[:, ::1] rises,
+    int16_t[::1] levels,
+    Py_ssize_t first,
+    Py_ssize_t last,
+):
+    """Raise the levels of the rows of some blocks by rises[label, code of one column]."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(first * BLOCK, min(last * BLOCK, labels.shape[0])):
+            levels[i] = <int16_t> (levels[i] + rises[labels[i], codes[i]])
+
+
+def count_levels(
+    const uint8_t[::1] labels, const int16_t[::1] levels, int64_t[:, ::1] counts
+):
+    """Add one to counts[label, level] for each row."""
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(labels.shape[0]):
+            counts[labels[i], levels[i]] += 1
+
+
+def packed_sums(
+    const uint32_t[:, ::1] words,
+    const int64_t[:, ::1] digits,
+    const int64_t[::1] pack_starts,
+    const uint8_t[::1] labels,
+    const int16_t[::1] levels,
+    const int64_t[:, ::1] weights,
+    int64_t[:, ::1] sums,
+    Py_ssize_t first,
+    Py_ssize_t last,
+):
+    """Add the weights of the rows of some blocks to sums[code, label], columns side by side.
+
+    The columns are packed as `_kernels` explains.
+    """
+    cdef int64_t weight[BLOCK]
+    cdef uint16_t place[BLOCK]
+    cdef Py_ssize_t n_packs = pack_starts.shape[0] - 1
+    cdef Py_ssize_t block, begin, size, word, i
+    cdef int64_t* tally = <int64_t*> calloc(words.shape[0] * 4 * LABELS * VALUES, sizeof(int64_t))
+    if tally == NULL:
+        raise MemoryError
+    with nogil:
+        for block in range(first, last):
+            begin = block * BLOCK
+            size = min(labels.shape[0] - begin, <Py_ssize_t> BLOCK)
+            _weigh(labels, levels, weights, begin, size, weight)
+            for i in range(size):
+                place[i] = <uint16_t> (labels[begin + i] * VALUES)
+            for word in range(words.shape[0]):
+                _add_word(
+                    &words[word, begin], place, weight, size, n_packs - 4 * word,
+                    tally + word * 4 * LABELS * VALUES,
+                )
+        for i in range(n_packs):
+            _unpack_sums(tally + i * LABELS * VALUES, digits, pack_starts[i], pack_starts[i + 1], sums)
+    free(tally)
+
+
+cdef void _add_word(
+    const uint32_t* words,
+    const uint16_t* place,
+    const int64_t* weight,
+    Py_ssize_t size,
+    Py_ssize_t n_packs,
+    int64_t* tally,
+) noexcept nogil:
+    """Add rows' weights to the values of up to four packs, which share the reading."""
+    cdef Py_ssize_t i
+    cdef uint32_t word
+    cdef int64_t* own
+    if n_packs > 3:
+        for i in range(size):
+            word = words[i]
+            own = tally + place[i]
+            own[word & 255] += weight[i]
+            own[LABELS * VALUES + (word >> 8 & 255)] += weight[i]
+            own[2 * LABELS * VALUES + (word >> 16 & 255)] += weight[i]
+            own[3 * LABELS * VALUES + (word >> 24)] += weight[i]
+    else:
+        for i in range(size):
+            word = words[i]
+            own = tally + place[i]
+            own[word & 255] += weight[i]
+            if n_packs > 1:
+                own[LABELS * VALUES + (word >> 8 & 255)] += weight[i]
+            if n_packs > 2:
+                own[2 * LABELS * VALUES + (word >> 16 & 255)] += weight[i]
+
+
+cdef void _unpack_sums(
+    const int64_t* tally,
+    const int64_t[:, ::1] digits,
+    Py_ssize_t first,
+    Py_ssize_t last,
+    int64_t[:, ::1] sums,
+) noexcept nogil:
+    """Add what each column of a pack has, by code and label."""
+    cdef Py_ssize_t label, value, digit, rest
+    for label in range(LABELS):
+        for value in range(VALUES):
+            if tally[label * VALUES + value] == 0:
+                continue
+            rest = value
+            for digit in range(first, last):
+                sums[digits[digit, 1] + rest % digits[digit, 0], label] += (
+                    tally[label * VALUES + value]
+                )
+                rest //= digits[digit, 0]
 
 
 def pair_sums(

@@ -10,6 +10,9 @@ from fractions import Fraction
 VOTES = (1, 3, 5, 7, 9, 13, 19, 27, 37, 49, 69, 99)
 """Rounds for each problem; odd, since even numbers tie."""
 
+CUTS = 3
+"""How many thresholds side by side a rule on a number has, if rounds are automatic."""
+
 NOISE_PURE, NOISE_APPROXIMATE = 0.06, 0.06
 """There are as many rounds as keep what a choice loses to noise below this share of the rows.
 
@@ -28,8 +31,10 @@ FLOOR_MORE_CLASSES = 2
 """The total weight is at least this many times what a choice loses to noise."""
 FEW = Fraction(2)
 """The density is at least this over the number of votes plus this: two classes."""
-LOOKS = 10
-"""How often errors are counted, for two classes."""
+FEW_LOOKS, MANY_LOOKS = 5, 10
+"""How often the errors of a problem are counted."""
+LOOK_NOISE = 0.003
+"""There are many looks where each loses less than this share of the rows to noise."""
 
 SLOWING = Fraction(1, 2)
 """By what the learning rate falls on the way if the errors do not."""
@@ -49,6 +54,6 @@ PAPER_DENSITY, PAPER_RATE = Fraction(35, 100), Fraction(4, 10)
 """With the paper's calibration nothing follows the errors."""
 
 
-def looks_for(n_votes: int, n_problems: int) -> int:
-    """Return how often the errors of each problem are counted."""
-    return max(1, min(LOOKS if n_problems == 1 else LOOKS // 2, n_votes // 3))
+def looks_for(n_votes: int, most: int) -> int:
+    """Return how often the errors of each problem are counted: `most` times, if votes suffice."""
+    return max(1, min(most, n_votes // 3))

@@ -42,8 +42,8 @@ class Problem:
         The one to weigh rows with.
     cooled : Fraction
         By what the learning rate has fallen because rules took each other back.
-    last : Rule or None
-        The rule before.
+    last : tuple of Rule
+        The rules of the round before.
     share : Fraction or None
         The share of errors at the first look.
     """
@@ -54,7 +54,7 @@ class Problem:
     first: Measure
     measure: Measure
     cooled: Fraction = Fraction(1)
-    last: Rule | None = None
+    last: tuple[Rule, ...] = ()
     share: Fraction | None = None
 
 
@@ -90,20 +90,26 @@ class Booster:
         self._round: Round | None = None
         self._kind: int | str = 0
         self.rules: tuple[Rule, ...] = ()
+        self._done = 0  # rounds
         self.errors: tuple[ErrorLook, ...] = ()
         self.shares: tuple[int, ...] = ()
         self.link: int | None = None
         self.choices_left = plan.n_choices + plan.n_rounds * candidates[0].n_choices
 
     @property
+    def n_done(self) -> int:
+        """How many rounds are done."""
+        return self._done
+
+    @property
     def _turn(self) -> Problem:
         """The problem whose round comes next."""
-        return self._problems[len(self.rules) % len(self._problems)]
+        return self._problems[self._done % len(self._problems)]
 
     @property
     def _looked_at(self) -> Problem:
         """The problem whose round came last."""
-        return self._problems[(len(self.rules) - 1) % len(self._problems)]
+        return self._problems[(self._done - 1) % len(self._problems)]
 
     def propose(self, plan: Plan | None = None) -> Selection:
         """Weigh the rows as they stand and score what competes: the next private choice.
@@ -140,23 +146,28 @@ class Booster:
             raise RuntimeError("Expected a proposal before its outcome.")
         else:
             outcome = self._round.accept(self._turn.engine, index)
-            if not isinstance(outcome, Rule):
+            if isinstance(outcome, Rule):
+                outcome = (outcome,)
+            if not isinstance(outcome, tuple):
                 self._round = outcome
                 return
             self._add(outcome)
         self._kind = self._next_kind()
 
-    def _add(self, rule: Rule) -> None:
-        """Let a rule vote."""
+    def _add(self, rules: tuple[Rule, ...]) -> None:
+        """Let the rules of a round vote."""
         self._round = None
         turn = self._turn
-        if self.choices_left:  # nobody asks for the last rule's votes
-            turn.engine.add_votes(rule)
-        if turn.last and self._plan.cooling < 1 and takes_back(rule, turn.last):
+        if self.choices_left:  # nobody asks for the last votes
+            turn.engine.add_votes(*rules)
+        if turn.last and self._plan.cooling < 1 and all(map(takes_back, rules, turn.last)):
             turn.cooled *= self._plan.cooling
             turn.measure = turn.measure.cooled(self._plan.cooling)
-        turn.last = rule
-        self.rules += (rule if turn.about is None else replace(rule, about=turn.about),)
+        turn.last = rules
+        if turn.about is not None:
+            rules = tuple(replace(rule, about=turn.about) for rule in rules)
+        self.rules += rules
+        self._done += 1
 
     def _follow(self, index: int) -> None:
         """Weigh rows by the share of errors that was released."""
@@ -166,16 +177,16 @@ class Booster:
         released = self._plan.count_options("error")[index]
         share = Fraction(released, 2 * problem.engine.n_rows)
         problem.share = share if problem.share is None else problem.share
-        progress = Fraction(len(self.rules), self._plan.n_rounds)
+        progress = Fraction(self._done, self._plan.n_rounds)
         measure = following.measure(problem.first, share, problem.share, progress)
         problem.measure = measure.cooled(problem.cooled)
         self.errors += (ErrorLook(len(self.rules), problem.about, float(share)),)
 
     def _next_kind(self) -> int | str:
         """Return what comes next: a look, or a round (0)."""
-        if self._kind == 0 and self._plan.looks_after(len(self.rules)):
+        if self._kind == 0 and self._plan.looks_after(self._done):
             return "error"
-        if len(self.rules) < self._plan.n_rounds:
+        if self._done < self._plan.n_rounds:
             return 0
         asked = self._plan.look("class")
         if asked is not None and len(self.shares) < asked.count:
@@ -231,5 +242,5 @@ def boost(
     while booster.choices_left:
         booster.accept(booster.propose().sample(bits))
         if on_round:
-            on_round(len(booster.rules))
+            on_round(booster.n_done)
     return booster.rules

@@ -41,15 +41,18 @@ class LinkOptions:
         Votes in each problem.
     n_problems : int
         1 for two classes, the number of classes for more.
+    at_once : int, default 1
+        How many of the votes are cast together: they tend to agree.
     """
 
     n_votes: int
     n_problems: int
+    at_once: int = 1
 
     @cached_property
     def slopes(self) -> tuple[Fraction, ...]:
         """Slopes around that of the plain link, 2 / sqrt(votes); the same on every platform."""
-        plain = Fraction(2 * 10**9, isqrt(self.n_votes * 10**18))
+        plain = Fraction(2 * 10**9, isqrt(self.n_votes * self.at_once * 10**18))
         root_two = Fraction(1414, 1000)
         steps = range(3 - _SLOPES + 1, 4)
         return tuple(plain * (root_two if at % 2 else 1) * Fraction(2) ** (at // 2) for at in steps)
@@ -60,7 +63,10 @@ class LinkOptions:
         if self.n_problems > 1:
             return (Fraction(0),)
         halves = sorted(
-            {max(at and 1, isqrt(4 * self.n_votes * at * at) // 100) for at in _OFFSETS}
+            {
+                max(at and 1, isqrt(4 * self.n_votes * self.at_once * at * at) // 100)
+                for at in _OFFSETS
+            }
         )
         return tuple(
             Fraction(sign * half, 2) for sign in (1, -1) for half in halves if half or sign > 0

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from smoothboost import _validate
+from smoothboost import _validate, automatic
 from smoothboost.boost import Booster, boost
 from smoothboost.draft import draft_schema
 from smoothboost.exceptions import BudgetTooSmallWarning, PrivacyLeakWarning, SeededNoiseWarning
@@ -71,8 +71,9 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         allows less noise.
     learner : {"auto", "one_rule", "pair_rule", "top_down"} or a learner, default "auto"
         Which rules compete. "one_rule" has one literal; "auto" also lets rules test sets of
-        categories, `OneRule(literals="sets")`. "pair_rule" has two literals and learns
-        interactions at the same privacy price; "top_down" is the paper's trees.
+        categories and, if `n_rounds` is automatic too and not few, makes each round choose three
+        thresholds side by side: `OneRule(literals="sets", cuts=3)`. "pair_rule" has two literals
+        and learns interactions at the same privacy price; "top_down" is the paper's trees.
         `OneRule(literals="one_hot")` is the paper's class of rules;
         `TopDown(splits=3, criterion="gini")` says how trees grow.
     n_rounds, density, learning_rate : number or "auto", default "auto"
@@ -202,8 +203,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self._check_declarations()
         schema, X, y = self._declare(X, y)
         table = Table.from_frame(schema, X, y, _threads(self.n_jobs))
-        candidates = self._candidates(schema)
-        plan = self._plan(schema, candidates, table.n_rows)
+        candidates, plan = self._settle(schema, table.n_rows)
         _warn_of_budget(plan, candidates[0], schema)
         bits = _bit_source(self.random_state, private=plan.mechanism is not None)
 
@@ -282,7 +282,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if self.schema is None:
             raise ValueError("Expected a schema to plan with, got None: its rules are not known.")
         n_rows = _validate.whole("n_rows", n_rows, 1)
-        return self._plan(self.schema, self._candidates(self.schema), n_rows)
+        return self._settle(self.schema, n_rows)[1]
 
     def _check_declarations(self) -> None:
         """Raise on any bad declaration, before a row is looked at."""
@@ -293,12 +293,22 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 "read a file with Schema.read."
             )
         _threads(self.n_jobs)
-        self._plan(schema, self._candidates(schema), n_rows=1)
+        self._settle(schema, n_rows=1)
 
-    def _candidates(self, schema: Schema) -> tuple[Candidates, ...]:
+    def _settle(self, schema: Schema, n_rows: int) -> tuple[tuple[Candidates, ...], Plan]:
+        """Return the rules that compete, and what a fit on so many rows spends on what."""
         learner = self.learner
         if is_auto(learner) and (self.calibration, self.mechanism) != ("tight", "auto"):
             learner = "one_rule"  # the paper, and permute-and-flip, know no sets
+        if is_auto(learner) and is_auto(self.n_rounds):
+            several = self._candidates(schema, OneRule(literals="sets", cuts=automatic.CUTS))
+            plan = self._plan(schema, several, n_rows)
+            if plan.n_votes > automatic.CUTS:  # a short list needs sharp rules
+                return several, plan
+        candidates = self._candidates(schema, learner)
+        return candidates, self._plan(schema, candidates, n_rows)
+
+    def _candidates(self, schema: Schema, learner: str | Learner) -> tuple[Candidates, ...]:
         if isinstance(learner, str) and learner in LEARNERS:
             learner = LEARNERS[learner]
         if not isinstance(learner, Learner):
@@ -443,7 +453,7 @@ def _link(
         weights = tuple(min(max(cost, 1e-300), 1e300) for cost in costs)
     if booster.link is not None:
         return plan.links.link(booster.link, weights)
-    return Link.plain(plan.n_rounds, weights)
+    return Link.plain(plan.n_rounds * plan.n_rules**2, weights)
 
 
 def _is_named(X: Any) -> bool:

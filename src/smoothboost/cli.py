@@ -86,6 +86,7 @@ def _main(
 @app.command()
 def demo(
     epsilon: options.Epsilon = 1.0,
+    rounds: options.Rounds = None,
     seed: options.Seed = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write the model, if anywhere.")
@@ -93,7 +94,10 @@ def demo(
     force: options.Force = False,
 ) -> None:
     """Fit and show a model of a made-up census table; needs no data."""
-    classifier = SmoothBoostClassifier(epsilon=epsilon, random_state=seed, verbose=1)
+    n_rounds = "auto" if rounds is None else rounds
+    classifier = SmoothBoostClassifier(
+        epsilon=epsilon, n_rounds=n_rounds, random_state=seed, verbose=1
+    )
     if output is None:
         _run_demo(classifier)
         return

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from smoothboost import _kernels
 from smoothboost.engine import CountEngine, LocalEngine, Region
 from smoothboost.learners.choices import Candidates
+from smoothboost.packs import BLOCK, pack
 from smoothboost.rules import Literal, LiteralRule, Members, Rule, Test
 from smoothboost.table import Table
 
-_BLOCK = 4096  # rows whose codes fit the first cache, and whose numbers fit 16 bits
 _MANY_ROWS = 100_000  # from here on, packing columns saves more than unpacking their counts costs
 _MANY_VALUES, _FEW_VALUES = 256, 16  # that the columns of a pack may have together
 _MANY_SCANS = 3  # looks at all rows that take as long as making an index
@@ -48,10 +48,7 @@ class CountTable(LocalEngine):
         super().__init__(table, n_rounds, n_threads)
         self._n_rounds = n_rounds
         limit = _MANY_VALUES if table.n_rows >= _MANY_ROWS else _FEW_VALUES
-        self._digits, self._pack_starts, places = _pack(self._column_starts, limit)
-        self._words = np.zeros((places[-1, 1] + 1, table.n_rows), dtype=np.uint32)
-        fill = partial(_kernels.fill_words, self._codes, places, self._words)
-        self._threads.spread(-(-table.n_rows // _BLOCK), fill)
+        self._packed = pack(self._codes, self._column_starts, limit, self._threads.spread)
         self._tallies = [np.zeros(0, dtype=np.uint32)] * n_threads
         self._start()
 
@@ -89,8 +86,12 @@ class CountTable(LocalEngine):
         """Raise: a count table holds one column at a time."""
         raise NotImplementedError("A count table knows no pairs: use a LocalEngine.")
 
-    def add_votes(self, rule: Rule) -> None:
-        """Let a rule vote: rows it predicts correctly rise by one level."""
+    def add_votes(self, *rules: Rule) -> None:
+        """Let rules vote: rows rise by one level for each that predicts them correctly."""
+        for rule in rules:
+            self._add_votes(rule)
+
+    def _add_votes(self, rule: Rule) -> None:
         if not isinstance(rule, LiteralRule):
             raise NotImplementedError("A count table follows 1-rules only: use a LocalEngine.")
         literal = rule.literal
@@ -199,12 +200,12 @@ class CountTable(LocalEngine):
         """Look at rows; return how many there are at each (key, code), columns one by one."""
         shares = np.zeros((self._threads.count, n_keys, self._column_starts[-1]), dtype=np.uint32)
         next_block = np.zeros(1, dtype=np.int64)
-        size = len(self._words) * n_keys * _kernels.TALLY_STRIDE
+        packs = self._packed.words, self._packed.digits, self._packed.starts
+        size = len(packs[0]) * n_keys * _kernels.TALLY_STRIDE
 
         def work(thread: int, _: int) -> None:
             if len(self._tallies[thread]) < size:
                 self._tallies[thread] = np.zeros(2 * size, dtype=np.uint32)
-            packs = (self._words, self._digits, self._pack_starts)
             look(*packs, self._tallies[thread], shares[thread], next_block)
 
         self._threads.spread(self._threads.count, work)
@@ -220,7 +221,7 @@ class CountTable(LocalEngine):
         if column not in self._indexes:
             n_codes = int(self._n_codes[column])
             order = np.empty(self.n_rows, dtype=np.uint16)
-            n_blocks = -(-self.n_rows // _BLOCK)
+            n_blocks = -(-self.n_rows // BLOCK)
             starts = np.empty((n_blocks, self._n_classes * n_codes + 1), dtype=np.int32)
             sort = partial(
                 _kernels.index_column, self._codes[column], self._labels, n_codes, order, starts
@@ -230,39 +231,9 @@ class CountTable(LocalEngine):
         return self._indexes[column]
 
 
-def _pack(
-    column_starts: NDArray[np.int64], limit: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Put narrow columns together in one byte, as digits, while there are at most `limit` values.
-
-    Moving a row then touches one counter per byte instead of one per column. Returns the
-    `digits` and `pack_starts` that `_kernels` explains, and the `places` of `fill_words`.
-    """
-    sizes = np.diff(column_starts).tolist()
-    packs: list[list[int]] = []
-    values: list[int] = []
-    for column in sorted(range(len(sizes)), key=lambda column: -sizes[column]):  # first fit
-        fits = [at for at, value in enumerate(values) if value * sizes[column] <= limit]
-        if fits:
-            packs[fits[0]].append(column)
-            values[fits[0]] *= sizes[column]
-        else:
-            packs.append([column])
-            values.append(sizes[column])
-    digits, places = [], []
-    for at, columns in enumerate(packs):
-        divisor = 1
-        for column in columns:
-            digits.append((sizes[column], column_starts[column]))
-            # A divisor of 256 has only columns of one code, 0, above it.
-            places.append((column, at // 4, divisor % 256 << 8 * (at % 4)))
-            divisor *= sizes[column]
-    pack_starts = np.cumsum([0, *map(len, packs)], dtype=np.int64)
-    return np.array(digits, dtype=np.int64), pack_starts, np.array(places, dtype=np.int64)
-
-
 def make_engine(
     table: Table, candidates: Candidates, n_rounds: int, n_threads: int = 1
 ) -> CountEngine:
     """Return the engine that serves these candidates best."""
-    return (CountTable if candidates.single_column else LocalEngine)(table, n_rounds, n_threads)
+    counts = candidates.single_column and (candidates.n_rules == 1 or table.n_rows >= _MANY_ROWS)
+    return (CountTable if counts else LocalEngine)(table, n_rounds, n_threads)

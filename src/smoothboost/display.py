@@ -292,8 +292,8 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
     if plan.following is not None and looks is not None:
         votes = [str(votes) for votes in plan.following.after]
         whose = "" if plan.n_problems == 1 else " of each class"
-        rules = "rule" if votes == ["1"] else "rules"
-        rows.append(("errors are counted", f"after {_listed(votes)} {rules}{whose}"))
+        rounds = "round" if votes == ["1"] else "rounds"
+        rows.append(("errors are counted", f"after {_listed(votes)} {rounds}{whose}"))
     ending = "fixed by the number of rules"
     if plan.look("link") is not None:
         ending = "chosen by a look at the rows after the last round"
@@ -305,12 +305,13 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _rounds(plan: Plan) -> str:
+    rules = f", of {plan.n_rules} rules each" if plan.n_rules > 1 else ""
     if plan.n_problems == 1:
-        return str(plan.n_rounds)
-    each = str(plan.measure.n_rounds)
+        return f"{plan.n_rounds}{rules}"
+    each = str(plan.n_votes)
     if plan.n_rounds % plan.n_problems:
         each = f"{plan.n_rounds // plan.n_problems} or {each}"
-    return f"{plan.n_rounds}: {each} for each of {plan.n_problems} classes, in turn"
+    return f"{plan.n_rounds}: {each} for each of {plan.n_problems} classes, in turn{rules}"
 
 
 def _density(plan: Plan) -> str:

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost import _sums
+from smoothboost.packs import BLOCK, Packs, pack
 from smoothboost.rules import Literal, Rule
 from smoothboost.table import Table
 from smoothboost.threads import Threads
 
-_BLOCK = 4096  # rows whose codes and weights fit the first caches
 _MANY = 1 << 16  # rows whose votes for every class are laid out at a time
 
 Region = tuple[tuple[Literal, bool], ...]
@@ -60,8 +60,8 @@ class CountEngine(Protocol):
         """Return the weight at each (code, code, class), pairs of columns one after the other."""
         ...
 
-    def add_votes(self, rule: Rule) -> None:
-        """Let a rule vote: rows it predicts correctly rise by one level."""
+    def add_votes(self, *rules: Rule) -> None:
+        """Let rules vote: rows rise by one level for each that predicts them correctly."""
         ...
 
     def fork(self) -> CountEngine:
@@ -120,6 +120,7 @@ class LocalEngine:
         self._n_codes = np.array(sizes, dtype=np.int64)
         self._column_starts = np.cumsum([0, *sizes], dtype=np.int64)
         self._levels = np.zeros(table.n_rows, dtype=np.int16)
+        self._packs: Packs | None = None  # made when they are needed
 
     @property
     def n_rows(self) -> int:
@@ -128,10 +129,9 @@ class LocalEngine:
 
     def level_counts(self) -> NDArray[np.int64]:
         """Return how many rows stand at each (class, level)."""
-        n_levels = self._n_votes + 1
-        keys = self._labels.astype(np.int32) * n_levels + self._levels
-        counts = np.bincount(keys, minlength=self._n_classes * n_levels)
-        return np.asarray(counts.reshape(self._n_classes, n_levels))
+        counts = np.zeros((self._n_classes, self._n_votes + 1), dtype=np.int64)
+        _sums.count_levels(self._labels, self._levels, counts)
+        return counts
 
     def margins(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return some rows' votes for the second class minus those against it, and who is of it."""
@@ -144,6 +144,8 @@ class LocalEngine:
 
     def code_sums(self, weights: NDArray[np.int64], region: Region = ()) -> NDArray[np.int64]:
         """Return the weight at each (code, class), columns one after the other."""
+        if not region:
+            return self._all_code_sums(weights)
         tests = [(lit.column, lit.start, lit.stop, holds) for lit, holds in region]
         shares: list[NDArray[np.int64]] = []  # what each thread adds up
 
@@ -162,8 +164,24 @@ class LocalEngine:
                 last,
             )
 
-        self._threads.spread(-(-self.n_rows // _BLOCK), work)
+        self._threads.spread(-(-self.n_rows // BLOCK), work)
         return np.asarray(sum(shares))
+
+    def _all_code_sums(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the weight at each (code, class) of all rows: columns share look-ups."""
+        if self._packs is None:
+            self._packs = pack(self._codes, self._column_starts, 256, self._threads.spread)
+        packs = self._packs
+        shares: list[NDArray[np.int64]] = []  # what each thread adds up
+
+        def work(first: int, last: int) -> None:
+            sums = np.zeros((self._column_starts[-1], self._n_classes), dtype=np.int64)
+            shares.append(sums)
+            rows = self._labels, self._levels, weights
+            _sums.packed_sums(packs.words, packs.digits, packs.starts, *rows, sums, first, last)
+
+        self._threads.spread(-(-self.n_rows // BLOCK), work)
+        return np.asarray(sum(shares[1:], start=shares[0]))
 
     def pair_sums(self, weights: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the weight at each (code, code, class) of some pairs of columns."""
@@ -184,10 +202,27 @@ class LocalEngine:
         self._threads.spread(len(pairs), add)
         return sums
 
-    def add_votes(self, rule: Rule) -> None:
-        """Let a rule vote: rows it predicts correctly rise by one level."""
-        self._levels = self._levels + (rule.predict(self._codes) == self._labels)
-        self._n_votes += 1
+    def add_votes(self, *rules: Rule) -> None:
+        """Let rules vote: rows rise by one level for each that predicts them correctly."""
+        columns = {column for rule in rules for column in rule.columns}
+        if len(columns) <= 1:
+            self._vote_by_code(max(columns, default=0), rules)
+        else:
+            for rule in rules:
+                self._levels = self._levels + (rule.predict(self._codes) == self._labels)
+        self._n_votes += len(rules)
+
+    def _vote_by_code(self, column: int, rules: Sequence[Rule]) -> None:
+        """Let rules vote that depend on one column only: its code says by how much a row rises."""
+        codes = np.zeros((len(self._codes), self._n_codes[column]), dtype=np.uint8)
+        codes[column] = np.arange(self._n_codes[column])
+        votes = np.stack([rule.predict(codes) for rule in rules])
+        rises = np.zeros((self._n_classes, 256), dtype=np.int16)
+        for label in range(self._n_classes):
+            rises[label, : votes.shape[1]] = (votes == label).sum(axis=0)
+        self._levels = self._levels.copy()  # a fork may share them
+        vote = partial(_sums.vote, self._codes[column], self._labels, rises, self._levels)
+        self._threads.spread(-(-self.n_rows // BLOCK), vote)
 
     def fork(self) -> LocalEngine:
         """Return a second engine on the same table, with the same votes."""

@@ -40,6 +40,8 @@ class Measure:
         The rounds to come; only sets how many bits the raw weights get.
     class_weights : tuple of Fraction
         One declared factor for each of the two classes.
+    spare_bits : int, default 0
+        By how many bits the total stays below 2**62, so that as many weights can be added up.
     """
 
     n_rows: int
@@ -47,6 +49,7 @@ class Measure:
     learning_rate: Fraction
     n_rounds: int
     class_weights: tuple[Fraction, ...]
+    spare_bits: int = 0
 
     @cached_property
     def mass(self) -> int:
@@ -56,7 +59,7 @@ class Measure:
     @property
     def unit_bits(self) -> int:
         """Weights are whole multiples of 2**-unit_bits; all of them together stay below 2**62."""
-        return _TOTAL_BITS - (self.n_rows - 1).bit_length()
+        return _TOTAL_BITS - self.spare_bits - (self.n_rows - 1).bit_length()
 
     @property
     def rounding(self) -> int:
@@ -150,35 +153,40 @@ class Measure:
         Guarantee: sharing the total K with a cut at 1 moves all other rows the same way when
         one row is replaced (docs/privacy/smooth-measure.md).
         """
-        groups: dict[int, int] = {}  # rows by raw weight: those of one weight are cut together
-        present = np.argwhere(counts).tolist()
-        raw = [self.factors[label] * self.levels[level] for label, level in present]
-        for weight, (label, level) in zip(raw, present, strict=True):
-            groups[weight] = groups.get(weight, 0) + int(counts[label, level])
-        shares = self._project(groups)
-        weights = np.zeros(counts.shape, dtype=np.int64)
-        for weight, (label, level) in zip(raw, present, strict=True):
-            weights[label, level] = shares[weight]
-        return weights
+        if self.factors[0] == self.factors[1]:  # classes weigh alike: one list of levels
+            counts_of, factors = counts.sum(axis=0, keepdims=True), [1]
+        else:
+            counts_of, factors = counts, self.factors
+        groups = [
+            (factor * self.levels[level], int(counts_of[label, level]), label, level)
+            for label, factor in enumerate(factors)
+            for level in np.flatnonzero(counts_of[label]).tolist()
+        ]
+        if len(factors) > 1:
+            groups.sort(reverse=True)
+        weights = np.zeros(counts_of.shape, dtype=np.int64)
+        for (_, _, label, level), share in zip(groups, self._project(groups), strict=True):
+            weights[label, level] = share
+        return weights * (counts > 0)
 
-    def _project(self, groups: dict[int, int]) -> dict[int, int]:
-        """Return the weight in units of rows of each raw weight, given how many there are.
+    def _project(self, groups: list[tuple[int, int, int, int]]) -> list[int]:
+        """Return the weight in units of the rows of each raw weight, heaviest first.
 
         The heaviest are cut at 1 while the constant that fills the rest would exceed it.
         """
         left = self.mass
-        total = sum(weight * rows for weight, rows in groups.items())
+        total = sum(weight * rows for weight, rows, _, _ in groups)
         one = 1 << self.unit_bits
-        shares = {}
-        for weight in sorted(groups, reverse=True):
-            rows = groups[weight]
-            if left * weight >= total:
-                shares[weight] = one
-                left -= rows
-                total -= weight * rows
-            else:
-                shares[weight] = left * weight * one // total
-        return shares
+        shares = []
+        for weight, rows, _, _ in groups:
+            if left * weight < total:
+                break
+            shares.append(one)
+            left -= rows
+            total -= weight * rows
+        # What is lighter than a weight that is not cut is not cut either.
+        scale = left * one
+        return shares + [scale * weight // total for weight, *_ in groups[len(shares) :]]
 
 
 _SPARE_BITS = 192

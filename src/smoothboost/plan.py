@@ -126,6 +126,8 @@ class Plan:
         How density and learning rate follow looks at the errors.
     looks : tuple of Look
         The kinds of looks that are made: "error", "class" and "link".
+    n_rules : int, default 1
+        How many rules a round makes.
     """
 
     budget: Budget
@@ -139,9 +141,15 @@ class Plan:
     problem_weights: tuple[tuple[Fraction, ...], ...] = ((Fraction(1), Fraction(1)),)
     following: Following | None = None
     looks: tuple[Look, ...] = ()
+    n_rules: int = 1
 
     def __str__(self) -> str:
         return display.render(display.plan_table(self)).rstrip()
+
+    @property
+    def n_votes(self) -> int:
+        """The most rounds that a problem has."""
+        return self.measure.n_rounds // self.n_rules
 
     @property
     def n_candidates(self) -> int:
@@ -162,7 +170,7 @@ class Plan:
     @property
     def links(self) -> LinkOptions:
         """The links that the last look chooses among."""
-        return LinkOptions(self.measure.n_rounds, self.n_problems)
+        return LinkOptions(self.measure.n_rounds, self.n_problems, self.n_rules)
 
     def looks_after(self, n_done: int) -> bool:
         """Tell whether the problem of the round before is looked at after `n_done` rounds."""
@@ -281,15 +289,21 @@ def make_plan(
         weights = tuple((Fraction(1), weight) for weight in class_weights)
 
     def attempt(rounds: int) -> Plan:
-        votes = ceil(Fraction(rounds, n_problems))
+        plan = settled(rounds, automatic.MANY_LOOKS)
+        return plan if _sees_clearly(plan) else settled(rounds, automatic.FEW_LOOKS)
+
+    def settled(rounds: int, most_looks: int) -> Plan:
+        votes = ceil(Fraction(rounds, n_problems))  # times the rules of a round
+        at_once = candidates.n_rules
         measure = Measure(
             n_rows,
             _density(density, calibration),
-            _rate(learning_rate, votes, calibration),
-            votes,
+            _rate(learning_rate, votes, calibration) / at_once,
+            votes * at_once,
             max(weights, key=lambda pair: max(pair) / min(pair)),
+            (at_once - 1).bit_length(),
         )
-        after = look_times(votes, automatic.looks_for(votes, n_problems)) if follows else ()
+        after = look_times(votes, automatic.looks_for(votes, most_looks)) if follows else ()
         plan = Plan(
             budget,
             measure,
@@ -309,6 +323,7 @@ def make_plan(
             )
             if follows
             else None,
+            n_rules=at_once,
         )
         return _with_looks(plan, candidates, calibrate, class_looks)
 
@@ -367,7 +382,7 @@ def _with_looks(
     needed = Fraction(floor * min(priced.lost_rows, 1e18)).limit_denominator(10**6)
     few = Fraction(0)
     if plan.n_problems == 1:  # few votes cannot settle on rules for fewer rows than that
-        few = automatic.FEW / (plan.measure.n_rounds + automatic.FEW)
+        few = automatic.FEW / (plan.n_rounds + automatic.FEW)
     lowest = max(needed / priced.measure.n_rows, few, Fraction(1, priced.measure.n_rows))
     lowest = min(lowest, priced.measure.density)
     return replace(priced, following=replace(priced.following, lowest=lowest))
@@ -382,9 +397,17 @@ def _pays(plan: Plan) -> bool:
     return lost <= automatic.LINK_NOISE * plan.measure.n_rows
 
 
+def _sees_clearly(plan: Plan) -> bool:
+    """Tell whether looks at the errors lose little to noise."""
+    look = plan.look("error")
+    if plan.mechanism is None or look is None:
+        return True
+    return 2 * look.rate * plan.measure.n_rows * Fraction(automatic.LOOK_NOISE) >= 1
+
+
 def _is_quiet(plan: Plan) -> bool:
     """Tell whether choices lose little enough to noise for so many rounds."""
-    limit = automatic.NOISE_PURE / sqrt(plan.measure.n_rounds)
+    limit = automatic.NOISE_PURE / sqrt(plan.n_votes)
     more = automatic.MORE_CLASSES_PURE
     if _adds_squares(plan):
         limit, more = automatic.NOISE_APPROXIMATE, automatic.MORE_CLASSES_APPROXIMATE
@@ -427,7 +450,9 @@ def enough(plan: Plan, candidates: Candidates) -> tuple[int | None, float | None
 def _price(plan: Plan, candidates: Candidates) -> Plan:
     """Give every kind of choice and look its rate; settle the mechanism."""
     choices, measure = candidates.choices, plan.measure
-    ranges = [_ranges(choice, measure, plan.n_rounds, plan.n_problems) for choice in choices]
+    ranges = [
+        _ranges(choice, measure, plan.n_rounds, plan.n_problems, plan.n_rules) for choice in choices
+    ]
 
     def priced(name: str | None, rates: Sequence[Fraction], looks: Sequence[Fraction]) -> Plan:
         return replace(
@@ -465,16 +490,18 @@ def _price(plan: Plan, candidates: Candidates) -> Plan:
     return priced(best, *rates[best])
 
 
-def _ranges(choice: Choice, measure: Measure, n_rounds: int, n_problems: int) -> tuple[int, ...]:
+def _ranges(
+    choice: Choice, measure: Measure, n_rounds: int, n_problems: int, n_rules: int
+) -> tuple[int, ...]:
     """Return the range of a kind of choice in each round, of as many votes as its problem has had.
 
     It depends on the votes through the largest weight alone, which soon is as large as it gets.
     """
     ranges: list[int] = []
-    for votes in range(measure.n_rounds):
+    for votes in range(0, measure.n_rounds, n_rules):
         ranges.append(choice.score_range(measure, votes))
         if measure.is_capped(votes):
-            ranges += [ranges[-1]] * (measure.n_rounds - 1 - votes)
+            ranges += [ranges[-1]] * ((measure.n_rounds - 1 - votes) // n_rules)
             break
     return tuple(width for width in ranges for _ in range(n_problems))[:n_rounds]
 

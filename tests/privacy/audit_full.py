@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 
-from boosting_audit import MECHANISMS, SET_RULE, Setting, audit, audit_delta
+from boosting_audit import MECHANISMS, SET_RULE, THREE_CUTS, Setting, audit, audit_delta
 
 from smoothboost import OneRule, PairRule, TopDown
 from smoothboost.learners.impurity import CRITERIA
@@ -103,6 +103,18 @@ SETTINGS = {
         Setting(n_rows, 3, 2, *MEASURES[0], learner=SET_RULE, columns="category")
         for n_rows in (2, 3)
     ],
+    "three rules at once": [
+        Setting(n_rows, 2, n_rounds, *measure, learner=THREE_CUTS, columns=columns)
+        for columns in ("number", "category")
+        for measure in (MEASURES[0], MEASURES[2], CEILING)
+        for n_rounds, most_rows in ((1, 5), (2, 3))
+        for n_rows in range(2, most_rows + 1)
+    ]
+    + [
+        Setting(n, 2, 2, *CEILING, learner=THREE_CUTS, columns="number", follows=True)
+        for n in (2, 3)
+    ]
+    + [Setting(2, 3, 3, *CEILING, learner=THREE_CUTS, columns="number")],
     "pair rules": [
         Setting(n_rows, 2, n_rounds, *measure, learner=PairRule(), columns=columns)
         for columns in ("two Booleans", "number")
@@ -146,6 +158,7 @@ PLANNED_DELTAS = [
         Setting(3, 2, 2, *CEILING, delta=delta, link_share=QUARTER, **SMALL),
         Setting(3, 2, 2, *CEILING, delta=delta, class_share=QUARTER, **SMALL),
         Setting(4, 2, 2, *CEILING, delta=delta, learner=SET_RULE, columns="category"),
+        Setting(3, 2, 2, *CEILING, delta=delta, learner=THREE_CUTS, columns="number"),
         Setting(3, 2, 2, *MEASURES[0], delta=delta, learner=PairRule()),
         Setting(3, 2, 2, *CEILING, delta=delta, learner=TopDown(1), follows=True),
         Setting(3, 2, 2, *MEASURES[0], delta=delta, learner=TopDown(1, "entropy")),
@@ -171,6 +184,7 @@ def named(setting: Setting) -> str:
     else:
         name = "pairs" if isinstance(learner, PairRule) else "1-rules"
         name = "sets" if learner == OneRule(literals="sets") else name
+        name = "three at once" if learner == THREE_CUTS else name
     parts = [f"{name} on {setting.columns}"]
     parts += ["class weights"] if setting.class_weights else []
     parts += [f"rate times {setting.cooling}"] if setting.cooling < 1 else []

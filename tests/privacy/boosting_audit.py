@@ -35,6 +35,7 @@ COLUMNS = {
 }
 ONE_RULE = OneRule()
 SET_RULE = OneRule(literals="sets")
+THREE_CUTS = OneRule(literals="sets", cuts=3, apart=1)
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class Setting:
             "LOOK_SHARE": self.look_share,
             "CLASS_SHARE": self.class_share,
             "CEILING": self.density,
-            "looks_for": lambda n_votes, n_problems: 10,  # after each vote but the last
+            "looks_for": lambda n_votes, most: 10,  # after each vote but the last
         }
         with ExitStack() as patched:
             for name, value in constants.items():

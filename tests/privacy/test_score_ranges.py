@@ -26,6 +26,7 @@ COLUMNS = {
 LEARNERS = {
     "1-rules": OneRule(),
     "sets": OneRule(literals="sets"),
+    "three cuts": OneRule(literals="sets", cuts=3, apart=1),
     "pairs": PairRule(),
     "gini": TopDown(2, "gini"),
     "entropy": TopDown(2, "entropy"),
@@ -158,7 +159,7 @@ def _planned(fit: Fit, booster: Booster) -> tuple[str, int]:
         return booster._kind, fit.plan.look(booster._kind).score_range
     booster.propose()
     stage = fit.plan.stages[booster._round.kind]
-    return stage.choice.name, stage.ranges[len(booster.rules)]
+    return stage.choice.name, stage.ranges[booster.n_done]
 
 
 @st.composite

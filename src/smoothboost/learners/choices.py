@@ -43,7 +43,7 @@ class Choice:
         How often it is charged in a round.
     share : Fraction, default 1
         The part of a round's budget that goes to this kind.
-    unit : int, default 1
+    unit : Fraction, default 1
         How many units of weight a unit of score is.
     """
 
@@ -53,7 +53,7 @@ class Choice:
     paper_factor: int
     times: int = 1
     share: Fraction = Fraction(1)
-    unit: int = 1
+    unit: Fraction = Fraction(1)
 
 
 class Round(Protocol):
@@ -69,8 +69,8 @@ class Round(Protocol):
         """The integer score of every option of the next choice."""
         ...
 
-    def accept(self, engine: CountEngine, index: int) -> Round | Rule:
-        """Go on with one outcome."""
+    def accept(self, engine: CountEngine, index: int) -> Round | Rule | tuple[Rule, ...]:
+        """Go on with one outcome: to the next choice, or to the rules that were chosen."""
         ...
 
 
@@ -85,6 +85,11 @@ class Candidates(Protocol):
     @property
     def even(self) -> bool:
         """Whether scores have a prior, which only the exponential mechanism knows."""
+        ...
+
+    @property
+    def n_rules(self) -> int:
+        """How many rules a round makes, each with a vote."""
         ...
 
     def __hash__(self) -> int:
@@ -111,11 +116,11 @@ class OneChoice:
     """A round of a single choice, which settles the whole rule."""
 
     scores: Scores
-    rule: Callable[[int], Rule]
+    rule: Callable[[int], Rule | tuple[Rule, ...]]
     kind: int = 0
 
-    def accept(self, engine: CountEngine, index: int) -> Rule:
-        """Return the chosen rule."""
+    def accept(self, engine: CountEngine, index: int) -> Rule | tuple[Rule, ...]:
+        """Return the chosen rule, or rules."""
         return self.rule(index)
 
 
@@ -124,6 +129,7 @@ class RuleCandidates:
 
     single_column = True
     even = False
+    n_rules = 1
 
     @property
     def n_options(self) -> int:
@@ -139,9 +145,10 @@ class RuleCandidates:
         """The one choice of a round: a rule."""
 
         def score_range(measure: Measure, n_votes: int) -> int:
-            return self.score_range(measure.peak(n_votes), measure.rounding)
+            return self.n_rules * self.score_range(measure.peak(n_votes), measure.rounding)
 
-        return (Choice("rule", self.n_options, score_range, paper_factor=4),)
+        unit = Fraction(1, self.n_rules)  # a score adds up what each rule gets right
+        return (Choice("rule", self.n_options, score_range, paper_factor=4, unit=unit),)
 
     @property
     def n_choices(self) -> int:

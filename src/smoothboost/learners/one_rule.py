@@ -12,7 +12,7 @@ from smoothboost import _validate
 from smoothboost.engine import CountEngine
 from smoothboost.learners.choices import OneChoice, RuleCandidates
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
-from smoothboost.learners.set_rule import SetRuleCandidates, set_candidates
+from smoothboost.learners.set_rule import MAX_CUTS, SetRuleCandidates, set_candidates
 from smoothboost.rules import Literal, LiteralRule
 from smoothboost.schema import Schema
 
@@ -26,6 +26,12 @@ class OneRule:
     literals : {"threshold", "one_hot", "sets"}, default "threshold"
         How columns are tested: numbers by thresholds, or bin by bin as in the paper; categories
         one by one, or, with "sets", also many at once.
+    cuts : int, default 1
+        With "sets", how many rules a round makes, each with a vote. On a number their thresholds
+        stand side by side, so that votes change by steps and not at once; any other rule is made
+        as often. A round costs the same whatever `cuts` is.
+    apart : int or None, default None
+        By how many bins those thresholds differ; None is a thirtieth of the column's bins.
 
     Examples
     --------
@@ -36,6 +42,8 @@ class OneRule:
     """
 
     literals: str = "threshold"
+    cuts: int = 1
+    apart: int | None = None
 
     def compete(
         self, schema: Schema, constraints: Constraints | None = None
@@ -44,8 +52,12 @@ class OneRule:
         _validate.one_of("literals", self.literals, (*LANGUAGES, "sets"))
         constraints = constraints or Constraints()
         constraints.check(schema)
+        cuts = _validate.whole("cuts", self.cuts, 1, MAX_CUTS)
+        apart = None if self.apart is None else _validate.whole("apart", self.apart, 0)
         if self.literals == "sets":
-            return set_candidates(schema, constraints)
+            return set_candidates(schema, constraints, cuts, apart)
+        if cuts > 1:
+            raise ValueError(f'Expected cuts = 1 unless literals are "sets", got {cuts}.')
         return _candidates(schema, self.literals, constraints)
 
 

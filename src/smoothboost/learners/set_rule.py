@@ -16,8 +16,12 @@ from smoothboost.engine import CountEngine
 from smoothboost.learners.choices import OneChoice, RuleCandidates
 from smoothboost.learners.literals import Constraints, literals_of
 from smoothboost.privacy.factored import FactoredScores
-from smoothboost.rules import Literal, LiteralRule, Members
+from smoothboost.rules import Literal, LiteralRule, Members, Test
 from smoothboost.schema import Categorical, Schema
+
+MAX_CUTS = 16
+_STEPS = 32
+"""Thresholds of a round are this part of a column apart: two codes of 64."""
 
 
 class SetRuleCandidates(RuleCandidates):
@@ -25,11 +29,39 @@ class SetRuleCandidates(RuleCandidates):
 
     An item is a literal, whose two rules are each other's opposite, or a column of categories,
     whose parts are its codes. All items are equally likely before the rows are looked at.
+
+    Parameters
+    ----------
+    schema : Schema
+        The declared columns, and two classes.
+    constraints : Constraints
+        Public limits on the rules.
+    cuts : int, default 1
+        How many rules a round makes. On a number they have thresholds side by side, so that
+        votes change by steps and not at once; any other rule is made as often.
+    apart : int, optional
+        By how many codes the thresholds differ; by default a thirtieth of the column's bins.
+
+    Examples
+    --------
+    >>> from smoothboost.schema import Numeric
+    >>> schema = Schema({"age": Numeric(edges=[20, 40, 60])}, target=["no", "yes"])
+    >>> three = SetRuleCandidates(schema, Constraints(), cuts=3, apart=1)
+    >>> [rule.literal.stop for rule in three.made_together(2)]  # a threshold and its neighbours
+    [1, 2, 3]
     """
 
     even = True
 
-    def __init__(self, schema: Schema, constraints: Constraints) -> None:
+    def __init__(
+        self, schema: Schema, constraints: Constraints, cuts: int = 1, apart: int | None = None
+    ) -> None:
+        self.n_rules = cuts
+        self._apart = {
+            at: (column.n_ordered + _STEPS // 2) // _STEPS if apart is None else apart
+            for at, column in enumerate(schema.columns.values())
+            if column.kind == "numeric"
+        }
         literals = literals_of(schema, "threshold", constraints)
         ways = {
             literal: [
@@ -47,6 +79,7 @@ class SetRuleCandidates(RuleCandidates):
         self._offsets = np.cumsum([0, *sizes])
         self._first_column = slice(0, int(self._offsets[1]))
         self._places = [_places(rules, self._offsets) for rules in self._listed]
+        self._together = [self._neighbours(rules) for rules in self._listed]
         sets = [
             at
             for at, (name, column) in enumerate(schema.columns.items())
@@ -70,20 +103,43 @@ class SetRuleCandidates(RuleCandidates):
         return len(self._outline)
 
     def __getitem__(self, index: int) -> LiteralRule:
+        """Return a rule; of several made together, the one in the middle."""
+        rules = self.made_together(index)
+        return rules[len(rules) // 2]
+
+    def made_together(self, index: int) -> tuple[LiteralRule, ...]:
+        """Return the rules that a round makes by one choice."""
         item, options = self._outline.place(index)
-        for rules in self._listed:
+        for rules, together in zip(self._listed, self._together, strict=True):
             if item < len(rules):
-                return rules[item][options[0]]
+                return tuple(rules[at][options[0]] for at in together[:, item])
             item -= len(rules)
         for columns in self._sets:
             if item < len(columns):
                 column, n_codes = columns[item]
-                return _set_rule(column, options[:n_codes])
+                return (_set_rule(column, options[:n_codes]),) * self.n_rules
             item -= len(columns)
         raise IndexError(index)
 
+    def _neighbours(self, items: list[list[LiteralRule]]) -> NDArray[np.intp]:
+        """Return the items whose rules are made together with each item's, one after the other.
+
+        The item itself stands in the middle. Beyond the first and the last threshold of a column
+        there is none, so these are repeated.
+        """
+        together = np.tile(np.arange(len(items)), (self.n_rules, 1))
+        for column, apart in self._apart.items():
+            thresholds = [_is_threshold(rules[0].literal, column) for rules in items]
+            at = np.flatnonzero(np.array(thresholds))
+            for place in range(self.n_rules) if len(at) else ():
+                shift = (2 * place - self.n_rules + 1) * apart // 2
+                together[place, at] = (at + shift).clip(at[0], at[-1])
+        return together
+
     def scores(self, sums: NDArray[np.int64]) -> FactoredScores:
         """Return each rule's weighted number of correct rows, by items and parts.
+
+        Of several rules that are made together it is the sum of theirs.
 
         Parameters
         ----------
@@ -98,13 +154,23 @@ class SetRuleCandidates(RuleCandidates):
             hits = below[stop, if_true] - below[start, if_true]
             misses = below[stop, if_false] - below[start, if_false]
             groups.append((hits - misses + total[if_false])[:, None, :])
-        with_none = np.concatenate([sums, np.zeros((1, 2), dtype=np.int64)])
+        if self.n_rules > 1:
+            groups = [
+                group[together].sum(axis=0)
+                for group, together in zip(groups, self._together, strict=True)
+            ]
+        with_none = np.concatenate([self.n_rules * sums, np.zeros((1, 2), dtype=np.int64)])
         groups += [with_none[codes] for codes in self._codes]
         return FactoredScores(groups, even=True)
 
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:
         """Score every rule."""
-        return OneChoice(self.scores(engine.code_sums(weights)), self.__getitem__)
+        return OneChoice(self.scores(engine.code_sums(weights)), self.made_together)
+
+
+def _is_threshold(test: Test | None, column: int) -> bool:
+    """Tell whether a test of this column of numbers is for small ones, not for missing ones."""
+    return isinstance(test, Literal) and test.column == column and test.start == 0
 
 
 def _padded(columns: list[tuple[int, int]], offsets: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -151,6 +217,8 @@ def _set_rule(column: int, labels: tuple[int, ...]) -> LiteralRule:
 
 
 @lru_cache(maxsize=64)
-def set_candidates(schema: Schema, constraints: Constraints) -> SetRuleCandidates:
+def set_candidates(
+    schema: Schema, constraints: Constraints, cuts: int, apart: int | None
+) -> SetRuleCandidates:
     """Return the rules that compete under a schema and public constraints."""
-    return SetRuleCandidates(schema, constraints)
+    return SetRuleCandidates(schema, constraints, cuts, apart)

@@ -82,6 +82,7 @@ class TopDownCandidates:
 
     single_column = False
     even = False
+    n_rules = 1
 
     def __init__(
         self,
@@ -130,7 +131,7 @@ class TopDownCandidates:
                 paper_factor=16 * self.splits,
                 times=self.splits,
                 share=1 - self._leaf_share,
-                unit=1 << SHIFT,
+                unit=Fraction(1 << SHIFT),
             ),
             Choice("label", self._n_classes, leaf_range, paper_factor=4, share=self._leaf_share),
         )

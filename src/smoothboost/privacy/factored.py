@@ -91,7 +91,9 @@ class FactoredScores:
     @property
     def items(self) -> NDArray[np.int64]:
         """The score of each item with its best options."""
-        return np.concatenate([group.max(axis=2).sum(axis=1) for group in self.groups])
+        best = [_best(group) for group in self.groups]
+        sums = [each.sum(axis=1) if each.shape[1] > 1 else each[:, 0] for each in best]
+        return sums[0] if len(sums) == 1 else np.concatenate(sums)
 
     def flat(self) -> NDArray[np.int64]:
         """Return the score of every candidate."""
@@ -321,6 +323,13 @@ class FactoredExponential(FactoredSelection):
         return np.array(low, dtype=object).cumsum(), np.array(high, dtype=object).cumsum()
 
 
+def _best(scores: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the largest score of the last axis."""
+    if scores.shape[-1] == 2:  # much faster so
+        return np.maximum(scores[..., 0], scores[..., 1])
+    return np.asarray(scores.max(axis=-1))
+
+
 def _spare(count: int) -> int:
     """How many bits to leave so that sums of `count` numbers and their slack stay below 2**63."""
     return count.bit_length() + 1
@@ -333,7 +342,7 @@ def _log2_options(group: NDArray[Any]) -> int:
 
 def _part_odds(scores: NDArray[np.int64], rate: Fraction) -> NDArray[np.uint64]:
     """Return the odds of each option relative to its part's best, within `SLACK`."""
-    gaps = scores - scores.max(axis=-1, keepdims=True)
+    gaps = scores - _best(scores)[..., None]
     return exp_thresholds(gaps.ravel(), 0, rate).reshape(scores.shape)
 
 

@@ -1,0 +1,63 @@
+"""Several rules made by one choice: the audit of `cuts`, and of charging them as one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from boosting_audit import SET_RULE, THREE_CUTS, Setting, audit, audit_delta
+
+from smoothboost import OneRule
+from smoothboost.learners.choices import RuleCandidates
+from smoothboost.learners.set_rule import SetRuleCandidates
+
+CEILING = Fraction(4, 5), Fraction(1)
+EPSILONS = Fraction(1, 2), Fraction(2)
+TWO_CUTS = OneRule(literals="sets", cuts=2, apart=2)
+SETTINGS = [
+    Setting(3, 2, 2, *CEILING, learner=THREE_CUTS, columns="number"),
+    Setting(3, 2, 2, *CEILING, learner=THREE_CUTS, columns="number", follows=True),
+    Setting(3, 2, 1, *CEILING, learner=THREE_CUTS, columns="number", link_share=Fraction(1, 2)),
+    Setting(3, 2, 2, Fraction(2, 5), Fraction(2), learner=TWO_CUTS, columns="number"),
+    Setting(3, 2, 2, *CEILING, learner=THREE_CUTS, columns="category"),
+    Setting(2, 3, 3, *CEILING, learner=THREE_CUTS, columns="number"),
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+def test_no_neighbour_is_told_apart_by_more_than_epsilon(setting):
+    for (_, epsilon), loss in audit(setting, EPSILONS).items():
+        assert loss <= float(epsilon) * (1 + 1e-9)
+
+
+def test_delta_is_not_exceeded():
+    setting = Setting(3, 2, 2, *CEILING, delta=0.1, learner=THREE_CUTS, columns="number")
+    for found in audit_delta(setting, (Fraction(1, 2),)).values():
+        assert found <= 0.1 * (1 + 1e-9)
+
+
+def test_three_rules_at_once_spend_most_of_what_is_charged():
+    setting = Setting(4, 2, 1, *CEILING, learner=THREE_CUTS, columns="category")
+    (loss,) = audit(setting, (Fraction(4),)).values()
+    assert loss >= 0.9 * 4
+
+
+def test_equal_rules_at_once_are_chosen_as_one_rule_is():
+    """Three times one rule, at a third of the rate and of the learning rate: the same law."""
+    one = Setting(3, 2, 2, *CEILING, learner=SET_RULE, columns="category")
+    three = Setting(3, 2, 2, *CEILING, learner=THREE_CUTS, columns="category")
+    for epsilon in EPSILONS:
+        single, several = (audit(setting, (epsilon,)).values() for setting in (one, three))
+        assert list(single) == pytest.approx(list(several), rel=1e-9)
+
+
+@pytest.mark.parametrize("columns", ["number", "category"])
+def test_rules_at_once_that_are_charged_as_one_are_caught(monkeypatch, columns):
+    def of_one(self, peak, rounding):
+        return RuleCandidates.score_range(self, peak, rounding) // self.n_rules
+
+    monkeypatch.setattr(SetRuleCandidates, "score_range", of_one)
+    fresh = OneRule(literals="sets", cuts=3, apart=1)
+    setting = Setting(4, 2, 1, *CEILING, learner=fresh, columns=columns)
+    (loss,) = audit(setting, (Fraction(2),)).values()
+    assert loss > 2.2

@@ -25,9 +25,8 @@ from smoothboost import (
     Schema,
     SeededNoiseWarning,
     SmoothBoostClassifier,
-    automatic,
-    plan,
 )
+from smoothboost.fitting import automatic, plan
 
 PAGE = Path("docs/results/auto-rule.md")
 TABLES = [Source(n) for n in ("adult", "codrna", "mushroom", "imbalanced", "balanced_noisy")]

@@ -18,14 +18,15 @@ from joblib import cpu_count
 from speed import N_BINS, N_COLUMNS, N_ROWS, normal_table
 
 from smoothboost import PairRule, SmoothBoostClassifier, TopDown
-from smoothboost.boost import Booster
+from smoothboost.counting.engine import LocalEngine
 from smoothboost.datasets import load_adult
-from smoothboost.engine import LocalEngine
-from smoothboost.plan import Budget, make_plan
+from smoothboost.fitting.boost import Booster
+from smoothboost.fitting.plan import make_plan
+from smoothboost.fitting.pricing import Budget
 from smoothboost.privacy.factored import select
 from smoothboost.privacy.mechanisms import Exponential, PermuteAndFlip
 from smoothboost.privacy.randomness import SystemBits
-from smoothboost.table import Table
+from smoothboost.table.coded import Table
 
 REPEATS = 7
 N_ROUNDS = 25

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from smoothboost import Schema, SmoothBoostClassifier
-from smoothboost.table import encode_labels
+from smoothboost.table.coded import encode_labels
 
 Scores = NDArray[np.float64]
 """A row for each seed: accuracy, AUROC."""

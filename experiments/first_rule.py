@@ -13,8 +13,10 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
+from smoothboost.fitting.enough import TOO_NOISY
+from smoothboost.fitting.plan import Plan, make_plan
+from smoothboost.fitting.pricing import Budget
 from smoothboost.learners.choices import Candidates
-from smoothboost.plan import TOO_NOISY, Budget, Plan, make_plan
 
 ROUNDS = (1, *range(3, 50, 2))
 COOLING = Fraction(7, 10)
@@ -67,9 +69,11 @@ def plan_of(
             candidates,
             fair,
             rounds,
-            defaults.density if density == "auto" else density,
-            defaults.learning_rate(rounds) if learning_rate == "auto" else learning_rate,
-            calibration,
+            density=defaults.density if density == "auto" else density,
+            learning_rate=defaults.learning_rate(rounds)
+            if learning_rate == "auto"
+            else learning_rate,
+            calibration=calibration,
         )
         return replace(plan, cooling=COOLING) if learning_rate == "auto" else plan
 

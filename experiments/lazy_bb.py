@@ -13,12 +13,12 @@ from experiments.first_rule import plan_of
 from experiments.fit import Fit
 from experiments.store import Result
 from smoothboost import OneRule, PairRule, TopDown
-from smoothboost.boost import Booster, boost
-from smoothboost.count_table import make_engine
-from smoothboost.plan import Budget, Plan
+from smoothboost.counting.count_table import make_engine
+from smoothboost.fitting.boost import Booster, boost
+from smoothboost.fitting.pricing import Budget, Plan
 from smoothboost.privacy.randomness import SeededBits
 from smoothboost.rules import Rule
-from smoothboost.table import Table
+from smoothboost.table.coded import Table
 
 LEARNERS: dict[str, Callable[..., Any]] = {
     "one_rule": OneRule,

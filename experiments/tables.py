@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold
 
 from smoothboost import Numeric, Schema
 from smoothboost.datasets import Dataset, load_adult, load_codrna, load_mushroom
-from smoothboost.table import Table
+from smoothboost.table.coded import Table
 
 LOADERS = {"adult": load_adult, "codrna": load_codrna, "mushroom": load_mushroom}
 TITLES = {"adult": "Adult", "codrna": "Cod-RNA", "mushroom": "Mushroom"}

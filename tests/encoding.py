@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from smoothboost import Boolean, Categorical, Numeric, Schema
-from smoothboost.table import declared_columns
+from smoothboost.table.coded import declared_columns
 
 NUMBER = Numeric(edges=[0, 1, 2, 5, 10, 100])
 NUMBER_OR_MISSING = Numeric(edges=[0, 1, 2, 5, 10, 100], missing=True)

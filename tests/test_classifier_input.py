@@ -10,14 +10,8 @@ import pandas as pd
 import pytest
 from test_classifier import FRAME, LABELS, SCHEMA, fitted
 
-from smoothboost import (
-    OneRule,
-    PairRule,
-    Schema,
-    SmoothBoostClassifier,
-    TopDown,
-)
-from smoothboost.boost import Booster
+from smoothboost import OneRule, PairRule, Schema, SmoothBoostClassifier, TopDown
+from smoothboost.fitting.boost import Booster
 
 
 class TestBadInput:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from smoothboost import Categorical, Numeric, Schema, SmoothBoostClassifier, datasets, display
+from smoothboost import Categorical, Numeric, Schema, SmoothBoostClassifier, _show, datasets
 
 NEAR = Path(__file__).parents[2] / "shared" / "datasets"
 REAL = Path(os.environ.get("SMOOTHBOOST_DATA") or NEAR)
@@ -121,7 +121,7 @@ def test_demo_refuses_sizes_that_are_not_whole_and_positive(sizes):
 
 
 def test_frames_are_arrow_without_pandas(monkeypatch):
-    monkeypatch.setattr(display, "find_spec", lambda name: None)
+    monkeypatch.setattr(_show, "find_spec", lambda name: None)
     demo = datasets.load_demo(30, 10)
     assert isinstance(demo.data, pa.Table)
     assert demo.data["owns_home"].type == pa.bool_()

@@ -14,8 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 import smoothboost
-from smoothboost import SeededNoiseWarning, SmoothBoostClassifier, datasets, display
+from smoothboost import SeededNoiseWarning, SmoothBoostClassifier, datasets
 from smoothboost.cli import app
+from smoothboost.release import display
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

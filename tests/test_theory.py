@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from smoothboost import OneRule, TopDown, datasets, theory
-from smoothboost.plan import Budget, make_plan
+from smoothboost.fitting.plan import make_plan
+from smoothboost.fitting.pricing import Budget
 from smoothboost.privacy import accountant
 from smoothboost.privacy.mechanisms import MECHANISMS
 
@@ -31,7 +32,7 @@ def planned(learner, epsilon=Fraction(1, 2), density=Fraction(35, 100), n_rows=3
         learner.compete(SCHEMA),
         fair,
         n_rounds,
-        density,
+        density=density,
         calibration="paper",
     )
 

@@ -13,8 +13,8 @@ from benchmarks.accuracy.metrics import Prediction
 from benchmarks.accuracy.sources import split
 from interpret.privacy import DPExplainableBoostingClassifier
 
-from smoothboost.schema import Numeric, Schema
-from smoothboost.table import encode_labels
+from smoothboost.table.coded import encode_labels
+from smoothboost.table.schema import Numeric, Schema
 
 MISSING = "?"
 

@@ -10,7 +10,7 @@ from benchmarks.accuracy.metrics import Prediction
 from benchmarks.accuracy.sources import split
 
 from smoothboost import SmoothBoostClassifier
-from smoothboost.table import encode_labels
+from smoothboost.table.coded import encode_labels
 
 
 def fitted(fit: Fit, learner: str) -> Prediction:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from smoothboost import Numeric, Schema
 from smoothboost.datasets import Dataset
-from smoothboost.schema import Column
+from smoothboost.table.schema import Column
 
 ADULT = {
     "age": Numeric(low=17, high=90, integer=True),

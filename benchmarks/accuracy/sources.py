@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from smoothboost.datasets import Dataset, load_adult, load_codrna, load_mushroom
-from smoothboost.files import missing_as_null, read_table
-from smoothboost.schema import Schema
-from smoothboost.table import Table, encode_labels
+from smoothboost.table.coded import Table, encode_labels
+from smoothboost.table.files import missing_as_null, read_table
+from smoothboost.table.schema import Schema
 
 REAL = {"adult": load_adult, "codrna": load_codrna, "mushroom": load_mushroom}
 TITLES = {"adult": "Adult", "codrna": "Cod-RNA", "mushroom": "Mushroom"}

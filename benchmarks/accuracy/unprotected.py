@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from smoothboost.table import Table
+from smoothboost.table.coded import Table
 
 
 def boosted(fit: Fit, depth: int) -> Prediction:

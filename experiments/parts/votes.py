@@ -11,8 +11,8 @@ from experiments.lazy_bb import rules_of
 from experiments.printed import Setting
 from experiments.selection import as_published
 from experiments.store import Result
-from smoothboost.model import Model
 from smoothboost.privacy.guarantee import Guarantee
+from smoothboost.release.model import Model
 
 EPSILON = 0.4
 VOTES = printed.VOTES_OF_EXAMPLE

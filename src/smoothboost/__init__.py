@@ -1,12 +1,13 @@
 """Differentially private boosted rules that people can read."""
 
+from smoothboost._version import __version__ as __version__
 from smoothboost.classifier import SmoothBoostClassifier
 from smoothboost.exceptions import BudgetTooSmallWarning, PrivacyLeakWarning, SeededNoiseWarning
 from smoothboost.learners.one_rule import OneRule
 from smoothboost.learners.pair_rule import PairRule
 from smoothboost.learners.top_down import TopDown
-from smoothboost.model import Model
-from smoothboost.schema import Boolean, Categorical, Numeric, Schema
+from smoothboost.release.model import Model
+from smoothboost.table.schema import Boolean, Categorical, Numeric, Schema
 
 __all__ = [
     "Boolean",
@@ -22,5 +23,3 @@ __all__ = [
     "SmoothBoostClassifier",
     "TopDown",
 ]
-
-__version__ = "0.1.0"

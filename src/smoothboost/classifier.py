@@ -3,47 +3,49 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
-from rich.progress import Progress
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from smoothboost import _validate, automatic
-from smoothboost.boost import Booster, boost
-from smoothboost.draft import draft_schema
-from smoothboost.exceptions import BudgetTooSmallWarning, PrivacyLeakWarning, SeededNoiseWarning
+from smoothboost import _validate
+from smoothboost._show import progress
+from smoothboost.exceptions import PrivacyLeakWarning
+from smoothboost.fitting import automatic
+from smoothboost.fitting.boost import Booster, boost
+from smoothboost.fitting.enough import warn_of_budget
+from smoothboost.fitting.plan import Plan, make_plan
+from smoothboost.fitting.pricing import Budget
+from smoothboost.fitting.problems import candidates_of, engines_of, supposed_errors
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
 from smoothboost.learners.one_rule import OneRule
 from smoothboost.learners.pair_rule import PairRule
 from smoothboost.learners.top_down import TopDown
 from smoothboost.link import Link
-from smoothboost.model import Model
 from smoothboost.parameters import (
     Decision,
+    bit_source,
     class_weights_of,
     decision_of,
     epsilon_of,
     is_auto,
     rational_or_auto,
+    threads_of,
 )
-from smoothboost.plan import TOO_NOISY, Budget, Plan, enough, make_plan
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.privacy.mechanisms import MECHANISMS
-from smoothboost.privacy.randomness import BitSource, SeededBits, SystemBits
-from smoothboost.problems import candidates_of, engines_of, supposed_errors
-from smoothboost.schema import Boolean, Schema
-from smoothboost.table import Table, as_frame
+from smoothboost.release.model import Model
+from smoothboost.table.coded import Table, as_frame
+from smoothboost.table.draft import draft_schema
+from smoothboost.table.schema import Boolean, Schema
 
 MAX_ROUNDS = 10_000
 Learner = OneRule | PairRule | TopDown
@@ -202,15 +204,15 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             raise TypeError(_unsupported_message(unsupported))
         self._check_declarations()
         schema, X, y = self._declare(X, y)
-        table = Table.from_frame(schema, X, y, _threads(self.n_jobs))
+        table = Table.from_frame(schema, X, y, threads_of(self.n_jobs))
         candidates, plan = self._settle(schema, table.n_rows)
-        _warn_of_budget(plan, candidates[0], schema)
-        bits = _bit_source(self.random_state, private=plan.mechanism is not None)
+        warn_of_budget(plan, candidates[0], schema)
+        bits = bit_source(self.random_state, private=plan.mechanism is not None)
 
-        threads = _threads(self.n_jobs) if table.codes.size > _SMALL else 1
+        threads = threads_of(self.n_jobs) if table.codes.size > _SMALL else 1
         engines = engines_of(table, candidates, plan.measure.n_rounds, threads)
         booster = Booster(engines, candidates, plan)
-        with _progress(self.verbose, plan.n_rounds) as on_round:
+        with progress(self.verbose, plan.n_rounds) as on_round:
             rules = boost(booster, bits, on_round)
 
         private = plan.budget.epsilon is not None
@@ -292,7 +294,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 f"Expected schema to be a Schema or None, got {_validate.shown(schema)}; "
                 "read a file with Schema.read."
             )
-        _threads(self.n_jobs)
+        threads_of(self.n_jobs)
         self._settle(schema, n_rows=1)
 
     def _settle(self, schema: Schema, n_rows: int) -> tuple[tuple[Candidates, ...], Plan]:
@@ -362,13 +364,15 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             "auto"
             if is_auto(self.n_rounds)
             else _validate.whole("n_rounds", self.n_rounds, 1, MAX_ROUNDS),
-            rational_or_auto("density", self.density, "in (0, 1]", lambda x: 0 < x <= 1),
-            rational_or_auto("learning_rate", self.learning_rate, "> 0", lambda x: x > 0),
-            calibration,
-            mechanism,
-            calibrate,
-            len(candidates) if decision.costs is None else 0,
-            supposed_errors(schema),
+            density=rational_or_auto("density", self.density, "in (0, 1]", lambda x: 0 < x <= 1),
+            learning_rate=rational_or_auto(
+                "learning_rate", self.learning_rate, "> 0", lambda x: x > 0
+            ),
+            calibration=calibration,
+            mechanism=mechanism,
+            calibrate=calibrate,
+            class_looks=len(candidates) if decision.costs is None else 0,
+            shares=supposed_errors(schema),
         )
 
     def _declare(self, X: Any, y: Any) -> tuple[Schema, Any, Any]:
@@ -473,74 +477,3 @@ def _unsupported_message(arguments: Mapping[str, Any]) -> str:
             "the guarantee rests on. Declare class_weight instead."
         )
     return f"Expected only X and y, got {', '.join(sorted(arguments))}."
-
-
-def _warn_of_budget(plan: Plan, candidates: Candidates, schema: Schema) -> None:
-    if plan.mechanism is not None and plan.budget.delta * plan.measure.n_rows >= 1:
-        warnings.warn(
-            f"delta = {plan.budget.delta:g} is at least 1 / {plan.measure.n_rows:,}, the number of "
-            "rows: such a guarantee would allow publishing somebody's row. Keep delta well below.",
-            PrivacyLeakWarning,
-            stacklevel=3,
-        )
-    for label, rate in zip(schema.target, schema.base_rates or (), strict=False):
-        if plan.lost_rows > rate * plan.measure.n_rows:
-            warnings.warn(
-                f"The budget cannot serve class {label!r}: of its declared "
-                f"{rate * plan.measure.n_rows:,.0f} rows, noise may cost a choice "
-                f"{plan.lost_rows:,.0f}. Rules will hardly find it.",
-                BudgetTooSmallWarning,
-                stacklevel=3,
-            )
-    if plan.noise <= TOO_NOISY:
-        return
-    rows, epsilon = enough(plan, candidates)
-    remedies = [
-        *([f"{rows:,} rows"] if rows else []),
-        *([f"epsilon = {epsilon:.2g}"] if epsilon else []),
-    ]
-    warnings.warn(
-        f"The budget is small for {plan.measure.n_rows:,} rows: noise may cost a choice "
-        f"{min(plan.noise, 1):.2f} of its score, and will dominate. "
-        + (f"About {', or '.join(remedies)}, would do." if remedies else "Nothing near would do."),
-        BudgetTooSmallWarning,
-        stacklevel=3,
-    )
-
-
-def _bit_source(random_state: Any, private: bool) -> BitSource:
-    if random_state is None:
-        return SystemBits()
-    if private:
-        warnings.warn(
-            "random_state makes the noise repeatable, so the model is not private towards "
-            "whoever knows the seed; it is marked as seeded. Leave random_state=None to release.",
-            SeededNoiseWarning,
-            stacklevel=3,
-        )
-    if isinstance(random_state, np.random.RandomState):
-        return SeededBits(int(random_state.randint(2**31)))
-    if isinstance(random_state, np.random.Generator):
-        return SeededBits(int(random_state.integers(2**63)))
-    return SeededBits(_validate.whole("random_state", random_state, 0))
-
-
-def _threads(n_jobs: int | None) -> int:
-    if n_jobs is None:
-        return int(joblib.cpu_count())
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise ValueError(
-            f"Expected n_jobs to be a number of threads, -1 or None, got {_validate.shown(n_jobs)}."
-        )
-    return int(joblib.effective_n_jobs(int(n_jobs)))
-
-
-@contextmanager
-def _progress(verbose: int, n_rounds: int) -> Iterator[Callable[[int], None] | None]:
-    """Show how many rounds are done: a public number."""
-    if not verbose:
-        yield None
-        return
-    with Progress(transient=False) as progress:
-        task = progress.add_task("rounds", total=n_rounds)
-        yield lambda done: progress.update(task, completed=done)

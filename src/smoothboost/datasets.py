@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 
 from smoothboost import _validate
-from smoothboost.display import make_frame
-from smoothboost.files import replacing
-from smoothboost.schema import Categorical, Schema
+from smoothboost._show import make_frame
+from smoothboost.table.files import replacing
+from smoothboost.table.schema import Categorical, Schema
 
 FOLDER_VARIABLE = "SMOOTHBOOST_DATA"
 """The environment variable that names the folder of downloaded tables."""

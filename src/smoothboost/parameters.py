@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
+from numbers import Integral
 from typing import Any
 
+import joblib
+import numpy as np
+
 from smoothboost import _validate
-from smoothboost.schema import Schema, text_of
+from smoothboost.exceptions import SeededNoiseWarning
+from smoothboost.privacy.randomness import BitSource, SeededBits, SystemBits
+from smoothboost.table.schema import Schema, text_of
 
 THRESHOLDS = ("accuracy", "balanced")
 
@@ -103,3 +110,32 @@ def epsilon_of(value: Any) -> Fraction | None:
         return None
     above_zero = "> 0 (or None for no privacy)"
     return _validate.rational(_validate.number("epsilon", value, above_zero, lambda x: x > 0))
+
+
+def bit_source(random_state: Any, private: bool) -> BitSource:
+    """Return where the noise comes from; warn whoever called `fit` if it can be repeated."""
+    if random_state is None:
+        return SystemBits()
+    if private:
+        warnings.warn(
+            "random_state makes the noise repeatable, so the model is not private towards "
+            "whoever knows the seed; it is marked as seeded. Leave random_state=None to release.",
+            SeededNoiseWarning,
+            stacklevel=3,
+        )
+    if isinstance(random_state, np.random.RandomState):
+        return SeededBits(int(random_state.randint(2**31)))
+    if isinstance(random_state, np.random.Generator):
+        return SeededBits(int(random_state.integers(2**63)))
+    return SeededBits(_validate.whole("random_state", random_state, 0))
+
+
+def threads_of(n_jobs: int | None) -> int:
+    """Return a number of threads."""
+    if n_jobs is None:
+        return int(joblib.cpu_count())
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(
+            f"Expected n_jobs to be a number of threads, -1 or None, got {_validate.shown(n_jobs)}."
+        )
+    return int(joblib.effective_n_jobs(int(n_jobs)))

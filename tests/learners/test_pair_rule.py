@@ -19,14 +19,14 @@ from smoothboost import (
     Schema,
     SmoothBoostClassifier,
 )
-from smoothboost.engine import LocalEngine
+from smoothboost.counting.engine import LocalEngine
 from smoothboost.learners.literals import Constraints
 from smoothboost.learners.one_rule import OneRuleCandidates
 from smoothboost.privacy.factored import select
 from smoothboost.privacy.mechanisms import Maximum
 from smoothboost.privacy.randomness import SeededBits
 from smoothboost.rules import Literal, LiteralRule
-from smoothboost.table import Table
+from smoothboost.table.coded import Table
 
 COLUMNS = {
     "n": Numeric(edges=[1, 2]),

@@ -11,14 +11,8 @@ import pandas as pd
 import pytest
 from test_pair_rule import make_table, schema_of
 
-from smoothboost import (
-    Numeric,
-    PairRule,
-    PrivacyLeakWarning,
-    Schema,
-    SmoothBoostClassifier,
-)
-from smoothboost.engine import LocalEngine
+from smoothboost import Numeric, PairRule, PrivacyLeakWarning, Schema, SmoothBoostClassifier
+from smoothboost.counting.engine import LocalEngine
 from smoothboost.learners import pair_rule
 from smoothboost.learners.literals import Constraints
 from smoothboost.privacy.factored import select

@@ -10,15 +10,15 @@ import pytest
 from languages import declared_tests, domain, functions
 
 from smoothboost import Boolean, Categorical, Numeric, OneRule, Schema
-from smoothboost.count_table import CountTable
-from smoothboost.engine import LocalEngine
+from smoothboost.counting.count_table import CountTable
+from smoothboost.counting.engine import LocalEngine
 from smoothboost.learners.literals import Constraints
 from smoothboost.learners.set_rule import SetRuleCandidates
 from smoothboost.privacy.factored import select
 from smoothboost.privacy.mechanisms import Exponential, Maximum, PermuteAndFlip
 from smoothboost.privacy.randomness import SeededBits
 from smoothboost.rules import Literal, LiteralRule, Members
-from smoothboost.table import Table
+from smoothboost.table.coded import Table
 
 COLUMNS = {
     "n": Numeric(edges=[1, 2]),

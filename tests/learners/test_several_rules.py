@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from smoothboost import Boolean, Categorical, Numeric, OneRule, Schema, SmoothBoostClassifier
-from smoothboost.count_table import CountTable
-from smoothboost.engine import LocalEngine
+from smoothboost.counting.count_table import CountTable
+from smoothboost.counting.engine import LocalEngine
+from smoothboost.fitting.plan import make_plan
+from smoothboost.fitting.pricing import Budget
 from smoothboost.learners.literals import Constraints
-from smoothboost.plan import Budget, make_plan
 from smoothboost.rules import Literal
-from smoothboost.table import Table
+from smoothboost.table.coded import Table
 
 COLUMNS = {
     "age": Numeric(low=0, high=100, bins=10, missing=True),

@@ -11,21 +11,15 @@ import pytest
 from exact_impurity import exact_impurity
 from languages import domain
 
-from smoothboost import (
-    Boolean,
-    Categorical,
-    Numeric,
-    Schema,
-    SmoothBoostClassifier,
-    TopDown,
-)
-from smoothboost.engine import LocalEngine
+from smoothboost import Boolean, Categorical, Numeric, Schema, SmoothBoostClassifier, TopDown
+from smoothboost.counting.engine import LocalEngine
+from smoothboost.counting.measure import Measure
+from smoothboost.fitting.plan import make_plan
+from smoothboost.fitting.pricing import Budget
 from smoothboost.learners.impurity import CRITERIA, ROUNDING, SHIFT
 from smoothboost.learners.literals import Constraints, literals_of
-from smoothboost.measure import Measure
-from smoothboost.plan import Budget, make_plan
 from smoothboost.rules import Literal, LiteralRule, Rule
-from smoothboost.table import Table
+from smoothboost.table.coded import Table
 
 UNIT = 2**SHIFT
 COLUMNS = {

@@ -7,11 +7,7 @@ import pandas as pd
 import pytest
 from test_top_down import ALL, schema_of
 
-from smoothboost import (
-    PrivacyLeakWarning,
-    SmoothBoostClassifier,
-    TopDown,
-)
+from smoothboost import PrivacyLeakWarning, SmoothBoostClassifier, TopDown
 from smoothboost.learners.literals import Constraints
 
 

@@ -11,11 +11,14 @@ from unittest import mock
 
 import numpy as np
 
-from smoothboost import Boolean, Categorical, Numeric, OneRule, PairRule, Schema, TopDown, automatic
-from smoothboost.boost import Booster
+from smoothboost import Boolean, Categorical, Numeric, OneRule, PairRule, Schema, TopDown
+from smoothboost.fitting import automatic
+from smoothboost.fitting.boost import Booster
+from smoothboost.fitting.plan import Plan, make_plan
+from smoothboost.fitting.pricing import Budget
+from smoothboost.fitting.problems import candidates_of, engines_of
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
-from smoothboost.plan import Budget, Plan, make_plan
 from smoothboost.privacy.audit import (
     Release,
     largest_divergence,
@@ -23,8 +26,7 @@ from smoothboost.privacy.audit import (
     log_probabilities,
     tables_of,
 )
-from smoothboost.problems import candidates_of, engines_of
-from smoothboost.table import Table
+from smoothboost.table.coded import Table
 
 MECHANISMS = ("permute_and_flip", "exponential")
 COLUMNS = {
@@ -116,12 +118,12 @@ class Setting:
                 self.candidates[0],
                 self.class_weights or (Fraction(1),) * self.n_classes,
                 self.n_rounds,
-                "auto" if self.follows else self.density,
-                self.learning_rate,
-                self.calibration,
-                mechanism,
-                self.link_share,
-                self.n_problems if self.class_share else 0,
+                density="auto" if self.follows else self.density,
+                learning_rate=self.learning_rate,
+                calibration=self.calibration,
+                mechanism=mechanism,
+                calibrate=self.link_share,
+                class_looks=self.n_problems if self.class_share else 0,
             )
         if plan.following is not None:
             lowest = Fraction(1, self.n_rows)

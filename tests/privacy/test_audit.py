@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from boosting_audit import Setting, audit, unclipped
 
-from smoothboost import plan as plan_module
-from smoothboost.boost import Booster
-from smoothboost.following import doubled_errors
+from smoothboost.counting.measure import Measure
+from smoothboost.fitting import pricing
+from smoothboost.fitting.boost import Booster
+from smoothboost.fitting.following import doubled_errors
 from smoothboost.learners.one_rule import OneRuleCandidates
-from smoothboost.measure import Measure
 from smoothboost.privacy.audit import largest_loss, neighbours_of, tables_of
 
 EPSILONS = (Fraction(1, 2), Fraction(2), Fraction(4))
@@ -105,13 +105,13 @@ class TestMutations:
         assert self.worst(Setting(4, 2, 2, Fraction(1, 4), Fraction(1, 5))) > 1.01
 
     def test_eta_handed_over_as_epsilon_is_caught(self, monkeypatch):
-        honest = plan_module._tight_rates
+        honest = pricing._tight_rates
 
         def twice(*arguments):
             rates, looks = honest(*arguments)
             return [2 * rate for rate in rates], looks
 
-        monkeypatch.setattr(plan_module, "_tight_rates", twice)
+        monkeypatch.setattr(pricing, "_tight_rates", twice)
         assert self.worst() > 1.01
 
     def test_the_number_of_rows_of_a_larger_table_is_caught(self, monkeypatch):
@@ -148,9 +148,9 @@ class TestMutations:
         assert self.worst() > 1.01
 
     def test_forgetting_a_round_in_the_budget_is_caught(self, monkeypatch):
-        honest = plan_module._tight_rates
+        honest = pricing._tight_rates
         monkeypatch.setattr(
-            plan_module,
+            pricing,
             "_tight_rates",
             lambda budget, kinds, ranges, *more: honest(
                 budget, kinds, [widths[-1:] for widths in ranges], *more
@@ -161,9 +161,9 @@ class TestMutations:
     def test_charging_a_round_of_every_class_as_one_is_caught(self, monkeypatch):
         setting = Setting(4, 3, 3, Fraction(1), Fraction(1, 5), columns="Boolean")
         assert self.worst(setting) <= 1 + ROUNDING
-        honest = plan_module._tight_rates
+        honest = pricing._tight_rates
         monkeypatch.setattr(
-            plan_module,
+            pricing,
             "_tight_rates",
             lambda budget, kinds, ranges, *more: honest(
                 budget, kinds, [widths[::3] for widths in ranges], *more

@@ -14,8 +14,8 @@ import pytest
 from boosting_audit import MECHANISMS, Setting, audit, part_after
 
 from smoothboost import PairRule, TopDown
-from smoothboost.boost import Booster
-from smoothboost.measure import Measure
+from smoothboost.counting.measure import Measure
+from smoothboost.fitting.boost import Booster
 from smoothboost.rules import takes_back
 
 EPSILON = Fraction(1)

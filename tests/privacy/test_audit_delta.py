@@ -12,7 +12,7 @@ import pytest
 from boosting_audit import MECHANISMS, SET_RULE, Setting, audit_delta, domain_of, outputs_of
 
 from smoothboost import PairRule, TopDown
-from smoothboost import plan as plan_module
+from smoothboost.fitting import pricing
 from smoothboost.learners.one_rule import OneRuleCandidates
 from smoothboost.privacy.audit import largest_divergence
 
@@ -81,9 +81,9 @@ class TestMutations:
 
     def test_forgetting_how_often_an_event_is_composed_is_caught(self, monkeypatch):
         assert self.worst(self.SETS) <= 1 + ROUNDING
-        honest = plan_module.total_epsilon
+        honest = pricing.total_epsilon
         monkeypatch.setattr(
-            plan_module,
+            pricing,
             "total_epsilon",
             lambda spends, delta: honest([replace(each, count=1) for each in spends[:1]], delta),
         )
@@ -91,9 +91,9 @@ class TestMutations:
 
     def test_looks_that_are_not_charged_are_caught(self, monkeypatch):
         assert self.worst(self.LOOKS) <= 1 + ROUNDING
-        honest = plan_module.total_epsilon
+        honest = pricing.total_epsilon
         monkeypatch.setattr(
-            plan_module, "total_epsilon", lambda spends, delta: honest(spends[:1], delta)
+            pricing, "total_epsilon", lambda spends, delta: honest(spends[:1], delta)
         )
         assert self.worst(self.LOOKS) > 1.01
 

@@ -20,11 +20,11 @@ from boosting_audit import (
 )
 
 from smoothboost import PairRule, TopDown
-from smoothboost import plan as plan_module
+from smoothboost.counting.measure import Measure
+from smoothboost.fitting import pricing
 from smoothboost.learners.impurity import CRITERIA, SHIFT
 from smoothboost.learners.pair_rule import PairCandidates
 from smoothboost.learners.top_down import TopDownCandidates, _Growing
-from smoothboost.measure import Measure
 from smoothboost.privacy.audit import largest_loss, neighbours_of
 from smoothboost.privacy.factored import FactoredExponential
 
@@ -126,10 +126,10 @@ class TestMutations:
     @pytest.mark.parametrize("setting", [TREE, PAIR], ids=["tree", "pair"])
     def test_eta_handed_over_as_epsilon_is_caught(self, monkeypatch, setting):
         assert self.worst(setting) <= 1 + ROUNDING
-        honest = plan_module._tight_rates
+        honest = pricing._tight_rates
         # The exponent that was computed from the budget is taken for a budget, and scaled again.
         monkeypatch.setattr(
-            plan_module,
+            pricing,
             "_tight_rates",
             lambda budget, choices, ranges, looks, name: (
                 [

@@ -14,7 +14,7 @@ import pytest
 from boosting_audit import MECHANISMS, SET_RULE, Setting, audit, part_after
 
 from smoothboost import PairRule, TopDown
-from smoothboost.boost import Booster
+from smoothboost.fitting.boost import Booster
 
 EPSILONS = (Fraction(1, 4), Fraction(2), Fraction(8))
 ROUNDING = 1e-9  # the audit's probabilities are doubles

@@ -9,9 +9,10 @@ import pytest
 from boosting_audit import ONE_RULE, SET_RULE, Setting, audit, part_after
 
 from smoothboost import TopDown
-from smoothboost import plan as plan_module
-from smoothboost.boost import Booster
-from smoothboost.following import doubled_errors
+from smoothboost.fitting import plan as plan_module
+from smoothboost.fitting import pricing
+from smoothboost.fitting.boost import Booster
+from smoothboost.fitting.following import doubled_errors
 from smoothboost.learners.set_rule import SetRuleCandidates
 from smoothboost.privacy.factored import FactoredScores
 
@@ -56,19 +57,19 @@ def exactly(self, index, honest=Booster._follow):
     problem.measure = following.measure(problem.first, share, share, Fraction(0))
 
 
-def sparing(plan, candidates, honest=plan_module._price):
+def sparing(plan, candidates, honest=plan_module.price):
     """Plan ranges as if the density were the smallest one: a mutation."""
     smallest = replace(plan.measure, density=Fraction(1, plan.measure.n_rows))
     return replace(honest(replace(plan, measure=smallest), candidates), measure=plan.measure)
 
 
-def uncharged(budget, choices, ranges, looks, name, honest=plan_module._tight_rates):
+def uncharged(budget, choices, ranges, looks, name, honest=pricing._tight_rates):
     """Give the rounds all of the budget, and looks theirs all the same: a mutation."""
     rates, _ = honest(budget, choices, ranges, (), name)
     return rates, honest(budget, choices, ranges, looks, name)[1]
 
 
-def counted_once(budget, choices, ranges, looks, name, honest=plan_module._tight_rates):
+def counted_once(budget, choices, ranges, looks, name, honest=pricing._tight_rates):
     """Charge several looks as one: a mutation."""
     once = tuple(replace(look, count=1) for look in looks)
     return honest(budget, choices, ranges, once, name)
@@ -91,7 +92,7 @@ def test_ranges_for_a_density_below_the_largest_are_caught(monkeypatch, learner,
     setting = Setting(3, 2, 2, *CEILING, learner=learner, follows=True, columns=columns)
     setting = replace(setting, look_share=Fraction(1, 10))
     assert worst(setting, Fraction(2)) <= 1 + ROUNDING
-    monkeypatch.setattr(plan_module, "_price", sparing)
+    monkeypatch.setattr(plan_module, "price", sparing)
     assert worst(setting, Fraction(2)) > 1.01
 
 
@@ -105,14 +106,14 @@ def test_a_smaller_range_of_counts_is_caught(monkeypatch, setting, width):
 
 @pytest.mark.parametrize("setting", [LOOK, CLASS, LINK], ids=["errors", "classes", "links"])
 def test_looks_that_are_not_charged_are_caught(monkeypatch, setting):
-    monkeypatch.setattr(plan_module, "_tight_rates", uncharged)
+    monkeypatch.setattr(pricing, "_tight_rates", uncharged)
     assert worst(setting, MUCH if setting is LINK else LITTLE) > 1.01
 
 
 @pytest.mark.parametrize("setting", [TWO_LOOKS, CLASSES], ids=["errors", "classes"])
 def test_several_looks_charged_as_one_are_caught(monkeypatch, setting):
     assert worst(setting) <= 1 + ROUNDING
-    monkeypatch.setattr(plan_module, "_tight_rates", counted_once)
+    monkeypatch.setattr(pricing, "_tight_rates", counted_once)
     assert worst(setting) > 1.01
 
 

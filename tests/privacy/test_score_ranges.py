@@ -11,12 +11,13 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from smoothboost import Boolean, Categorical, Numeric, OneRule, PairRule, Schema, TopDown
-from smoothboost.boost import Booster
+from smoothboost.fitting.boost import Booster
+from smoothboost.fitting.plan import make_plan
+from smoothboost.fitting.pricing import Budget
+from smoothboost.fitting.problems import candidates_of, engines_of
 from smoothboost.learners.literals import Constraints
-from smoothboost.plan import Budget, make_plan
 from smoothboost.privacy.factored import FactoredScores
-from smoothboost.problems import candidates_of, engines_of
-from smoothboost.table import Table
+from smoothboost.table.coded import Table
 
 COLUMNS = {
     "number": Numeric(edges=[1, 2, 3]),
@@ -59,8 +60,8 @@ class Fit:
             self.candidates[0],
             self.weights,
             self.n_rounds,
-            self.density,
-            self.rate,
+            density=self.density,
+            learning_rate=self.rate,
             calibrate=Fraction(1, 10),
             class_looks=n_problems,
         )

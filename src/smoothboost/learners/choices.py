@@ -16,8 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.engine import CountEngine
-from smoothboost.measure import Measure
+from smoothboost.counting.engine import CountEngine
+from smoothboost.counting.measure import Measure
 from smoothboost.privacy.factored import FactoredScores
 from smoothboost.rules import Rule
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from smoothboost.rules import Literal
-from smoothboost.schema import Categorical, Column, Schema
+from smoothboost.table.schema import Categorical, Column, Schema
 
 LANGUAGES = ("threshold", "one_hot")
 
@@ -63,7 +63,7 @@ def literals_of(schema: Schema, language: str, constraints: Constraints) -> tupl
 
     Examples
     --------
-    >>> from smoothboost.schema import Categorical, Numeric, Schema
+    >>> from smoothboost.table.schema import Categorical, Numeric, Schema
     >>> schema = Schema({"n": Numeric(edges=[1, 2]), "c": Categorical(["a", "b"])}, target=[0, 1])
     >>> len(literals_of(schema, "threshold", Constraints()))  # n ≤ 1, n ≤ 2, c is a
     3

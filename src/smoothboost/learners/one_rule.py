@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost import _validate
-from smoothboost.engine import CountEngine
+from smoothboost.counting.engine import CountEngine
 from smoothboost.learners.choices import OneChoice, RuleCandidates
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
 from smoothboost.learners.set_rule import MAX_CUTS, SetRuleCandidates, set_candidates
 from smoothboost.rules import Literal, LiteralRule
-from smoothboost.schema import Schema
+from smoothboost.table.schema import Schema
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,16 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost import _sums, _validate
-from smoothboost.engine import CountEngine
+from smoothboost import _validate
+from smoothboost.counting import _sums
+from smoothboost.counting.engine import CountEngine
 from smoothboost.learners.choices import OneChoice, RuleCandidates
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
 from smoothboost.learners.one_rule import OneRule, OneRuleCandidates
 from smoothboost.learners.set_rule import SetRuleCandidates
 from smoothboost.privacy.factored import FactoredScores
 from smoothboost.rules import Literal, Rule, Split, make_rule
-from smoothboost.schema import Schema
+from smoothboost.table.schema import Schema
 
 MEMORY = 2 << 30
 """The most bytes that the sums of one round may take."""

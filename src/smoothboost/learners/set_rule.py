@@ -12,12 +12,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.engine import CountEngine
+from smoothboost.counting.engine import CountEngine
 from smoothboost.learners.choices import OneChoice, RuleCandidates
 from smoothboost.learners.literals import Constraints, literals_of
 from smoothboost.privacy.factored import FactoredScores
 from smoothboost.rules import Literal, LiteralRule, Members, Test
-from smoothboost.schema import Categorical, Schema
+from smoothboost.table.schema import Categorical, Schema
 
 MAX_CUTS = 16
 _STEPS = 32
@@ -44,7 +44,7 @@ class SetRuleCandidates(RuleCandidates):
 
     Examples
     --------
-    >>> from smoothboost.schema import Numeric
+    >>> from smoothboost.table.schema import Numeric
     >>> schema = Schema({"age": Numeric(edges=[20, 40, 60])}, target=["no", "yes"])
     >>> three = SetRuleCandidates(schema, Constraints(), cuts=3, apart=1)
     >>> [rule.literal.stop for rule in three.made_together(2)]  # a threshold and its neighbours

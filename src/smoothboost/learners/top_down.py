@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost import _validate
-from smoothboost.engine import CountEngine, Region
+from smoothboost.counting.engine import CountEngine, Region
+from smoothboost.counting.measure import Measure
 from smoothboost.learners.choices import Choice, Round, accuracy_range
 from smoothboost.learners.impurity import CRITERIA, ROUNDING, SHIFT, impurities, most_added
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
-from smoothboost.measure import Measure
 from smoothboost.rules import Literal, Node, Rule, Split, make_rule
-from smoothboost.schema import Schema
+from smoothboost.table.schema import Schema
 
 MAX_SPLITS = 255
 DEFAULT_SPLITS = 3

@@ -1,0 +1,38 @@
+"""Text and frames for people: what any room may show things with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
+
+import narwhals.stable.v2 as nw
+from rich.console import Console, RenderableType
+from rich.progress import Progress
+
+
+def make_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Return a pandas frame if pandas is installed, and an Arrow table otherwise."""
+    if find_spec("pandas"):
+        return nw.from_dict(dict(columns), backend="pandas").to_native()
+    return nw.from_dict(dict(columns), backend="pyarrow").to_native()
+
+
+def render(renderable: RenderableType, width: int = 100) -> str:
+    """Return what a renderable looks like, without colours."""
+    console = Console(width=width, color_system=None, force_terminal=False)
+    with console.capture() as capture:
+        console.print(renderable)
+    return capture.get()
+
+
+@contextmanager
+def progress(verbose: int, n_rounds: int) -> Iterator[Callable[[int], None] | None]:
+    """Show how many rounds are done: a public number."""
+    if not verbose:
+        yield None
+        return
+    with Progress(transient=False) as progress:
+        task = progress.add_task("rounds", total=n_rounds)
+        yield lambda done: progress.update(task, completed=done)

@@ -1,0 +1,1 @@
+"""The only room that sees rows: integer sums over them."""

@@ -1,0 +1,1 @@
+"""Plans, rounds, and which engine serves which learner."""

@@ -1,0 +1,246 @@
+"""The round loop: LazyBB of the paper. It knows engines, candidates and a plan, nothing else.
+
+With two classes there is one problem; with more, one for each class, "this class or not", and they
+take turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost.counting.engine import CountEngine, sum_over_rows
+from smoothboost.counting.measure import Measure
+from smoothboost.error_looks import ErrorLook
+from smoothboost.fitting.following import distance_scores, doubled_errors
+from smoothboost.fitting.plan import Plan
+from smoothboost.learners.choices import Candidates, Round
+from smoothboost.privacy.mechanisms import Selection
+from smoothboost.privacy.randomness import BitSource
+from smoothboost.rules import Rule, takes_back
+
+
+@dataclass
+class Problem:
+    """One two-class problem of a fit: its rows, its rules so far, and how it weighs rows next.
+
+    Parameters
+    ----------
+    engine : CountEngine
+        The rows, whose second class is the one asked about.
+    candidates : Candidates
+        The rules that compete.
+    about : int or None
+        The class that the rules vote for or against; None for two classes.
+    first : Measure
+        The planned measure.
+    measure : Measure
+        The one to weigh rows with.
+    cooled : Fraction
+        By what the learning rate has fallen because rules took each other back.
+    last : tuple of Rule
+        The rules of the round before.
+    share : Fraction or None
+        The share of errors at the first look.
+    """
+
+    engine: CountEngine
+    candidates: Candidates
+    about: int | None
+    first: Measure
+    measure: Measure
+    cooled: Fraction = Fraction(1)
+    last: tuple[Rule, ...] = ()
+    share: Fraction | None = None
+
+
+class Booster:
+    """A fit in progress: it proposes one private choice at a time and accepts its outcome.
+
+    A fit samples each proposal; an audit follows every outcome of the same proposals.
+
+    Parameters
+    ----------
+    engines : sequence of CountEngine
+        The table: one engine for two classes, and one for each class of more.
+    candidates : sequence of Candidates
+        The rules that compete in each problem.
+    plan : Plan
+        Rounds, weights, and what each choice may spend.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+        What was chosen so far; likewise `errors`, `shares` (doubled counts of classes) and
+        `link`, the index of one.
+    """
+
+    def __init__(
+        self, engines: Sequence[CountEngine], candidates: Sequence[Candidates], plan: Plan
+    ) -> None:
+        self._plan = plan
+        self._problems = [
+            _start(plan, at, engine, rules)
+            for at, (engine, rules) in enumerate(zip(engines, candidates, strict=True))
+        ]
+        self._round: Round | None = None
+        self._kind: int | str = 0
+        self.rules: tuple[Rule, ...] = ()
+        self._done = 0  # rounds
+        self.errors: tuple[ErrorLook, ...] = ()
+        self.shares: tuple[int, ...] = ()
+        self.link: int | None = None
+        self.choices_left = plan.n_choices + plan.n_rounds * candidates[0].n_choices
+
+    @property
+    def n_done(self) -> int:
+        """How many rounds are done."""
+        return self._done
+
+    @property
+    def _turn(self) -> Problem:
+        """The problem whose round comes next."""
+        return self._problems[self._done % len(self._problems)]
+
+    @property
+    def _looked_at(self) -> Problem:
+        """The problem whose round came last."""
+        return self._problems[(self._done - 1) % len(self._problems)]
+
+    def propose(self, plan: Plan | None = None) -> Selection:
+        """Weigh the rows as they stand and score what competes: the next private choice.
+
+        An audit may ask what another plan with the same measure would propose here.
+        """
+        plan = plan or self._plan
+        if self._kind == "error":
+            doubled = doubled_errors(self._looked_at.engine.level_counts())
+        elif self._kind == "class":
+            counts = self._problems[len(self.shares)].engine.level_counts()
+            doubled = 2 * int(counts[1].sum())
+        elif self._kind == "link":
+            return plan.selection("link", self._link_scores())
+        else:
+            if self._round is None:
+                turn = self._turn
+                weights = turn.measure.weights(turn.engine.level_counts())
+                self._round = turn.candidates.start(turn.engine, weights)
+            return plan.selection(self._round.kind, self._round.scores)
+        options = self._plan.count_options(self._kind)
+        return plan.selection(self._kind, distance_scores(doubled, options))
+
+    def accept(self, index: int) -> None:
+        """Go on with the chosen option; a finished rule is added and votes."""
+        self.choices_left -= 1
+        if self._kind == "error":
+            self._follow(index)
+        elif self._kind == "class":
+            self.shares += (self._plan.count_options("class")[index],)
+        elif self._kind == "link":
+            self.link = index
+        elif self._round is None:
+            raise RuntimeError("Expected a proposal before its outcome.")
+        else:
+            outcome = self._round.accept(self._turn.engine, index)
+            if isinstance(outcome, Rule):
+                outcome = (outcome,)
+            if not isinstance(outcome, tuple):
+                self._round = outcome
+                return
+            self._add(outcome)
+        self._kind = self._next_kind()
+
+    def _add(self, rules: tuple[Rule, ...]) -> None:
+        """Let the rules of a round vote."""
+        self._round = None
+        turn = self._turn
+        if self.choices_left:  # nobody asks for the last votes
+            turn.engine.add_votes(*rules)
+        if turn.last and self._plan.cooling < 1 and all(map(takes_back, rules, turn.last)):
+            turn.cooled *= self._plan.cooling
+            turn.measure = turn.measure.cooled(self._plan.cooling)
+        turn.last = rules
+        if turn.about is not None:
+            rules = tuple(replace(rule, about=turn.about) for rule in rules)
+        self.rules += rules
+        self._done += 1
+
+    def _follow(self, index: int) -> None:
+        """Weigh rows by the share of errors that was released."""
+        following = self._plan.following
+        assert following is not None
+        problem = self._looked_at
+        released = self._plan.count_options("error")[index]
+        share = Fraction(released, 2 * problem.engine.n_rows)
+        problem.share = share if problem.share is None else problem.share
+        progress = Fraction(self._done, self._plan.n_rounds)
+        measure = following.measure(problem.first, share, problem.share, progress)
+        problem.measure = measure.cooled(problem.cooled)
+        self.errors += (ErrorLook(len(self.rules), problem.about, float(share)),)
+
+    def _next_kind(self) -> int | str:
+        """Return what comes next: a look, or a round (0)."""
+        if self._kind == 0 and self._plan.looks_after(self._done):
+            return "error"
+        if self._done < self._plan.n_rounds:
+            return 0
+        asked = self._plan.look("class")
+        if asked is not None and len(self.shares) < asked.count:
+            return "class"
+        return "link"
+
+    def _link_scores(self) -> NDArray[np.int64]:
+        links = self._plan.links
+        if len(self._problems) == 1:
+            return links.scores(self._problems[0].engine.level_counts())
+        engines = [problem.engine for problem in self._problems]
+        return sum_over_rows(engines, links.lead_scores)
+
+    def fork(self) -> Booster:
+        """Return a second booster in the same state."""
+        twin = Booster.__new__(Booster)
+        twin.__dict__.update(self.__dict__)
+        twin._problems = [
+            replace(problem, engine=problem.engine.fork()) for problem in self._problems
+        ]
+        return twin
+
+
+def _start(plan: Plan, at: int, engine: CountEngine, candidates: Candidates) -> Problem:
+    """Return a problem before its first round."""
+    first = replace(plan.measure, class_weights=plan.problem_weights[at])
+    measure = first
+    if plan.following is not None:
+        supposed = plan.following.supposed[at]
+        measure = plan.following.measure(first, supposed, supposed, Fraction(0))
+    return Problem(engine, candidates, at if plan.n_problems > 1 else None, first, measure)
+
+
+def boost(
+    booster: Booster, bits: BitSource, on_round: Callable[[int], None] | None = None
+) -> tuple[Rule, ...]:
+    """Choose the plan's rounds of rules, each on the weights the earlier ones left.
+
+    Parameters
+    ----------
+    booster : Booster
+        The fit to carry out.
+    bits : BitSource
+        Where the noise comes from.
+    on_round : callable, optional
+        Told how many rounds are done.
+
+    Notes
+    -----
+    Guarantee: the booster's rules, errors, shares and link are the only things computed from the
+    rows, and together they are within the plan's budget (docs/privacy/composition.md).
+    """
+    while booster.choices_left:
+        booster.accept(booster.propose().sample(bits))
+        if on_round:
+            on_round(booster.n_done)
+    return booster.rules

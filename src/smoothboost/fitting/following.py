@@ -1,0 +1,158 @@
+"""A density and a learning rate that follow a private count of errors.
+
+Smooth boosting drives the training error down to about the density and no further, so the right
+density is a little above the error of the rules so far. No public quantity knows it; a look at how
+many rows they get wrong does, and is cheap: replacing a row changes the number by one at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import isqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost.counting.measure import Measure
+
+COUNT_RANGE = 4
+"""By how much the scores of a look may move against each other when one row is replaced.
+
+The doubled count changes by 2 at most, so its distance to every option changes by an amount in
+[-2, 2] (docs/privacy/following.md).
+"""
+
+_STEP = Fraction(87, 100)  # from one option to the next: as fine as a look's noise deserves
+_SMALLEST = Fraction(1, 10_000)  # share
+
+
+@lru_cache(maxsize=64)
+def count_options(n_rows: int) -> tuple[int, ...]:
+    """List the doubled counts that a look chooses among: from half of the rows down to few or none.
+
+    Examples
+    --------
+    >>> count_options(4)
+    (4, 3, 2, 1, 0)
+    """
+    options = [n_rows]
+    share = Fraction(1, 2)
+    while share > _SMALLEST and options[-1]:
+        share *= _STEP
+        option = round(2 * share * n_rows)
+        if option < options[-1]:
+            options.append(option)
+    return tuple(options)
+
+
+def doubled_errors(counts: NDArray[np.int64]) -> int:
+    """Return twice the number of rows with fewer votes for their class, a tie being half a row.
+
+    Parameters
+    ----------
+    counts : array of int64, shape (2, n_votes + 1)
+        Rows at each (class, level).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> doubled_errors(np.array([[3, 1, 5], [0, 0, 7]]))  # three wrong, one tied
+    7
+    """
+    n_votes = counts.shape[1] - 1
+    doubled = 2 * np.arange(n_votes + 1)
+    at_level = counts.sum(axis=0)
+    return int(2 * at_level[doubled < n_votes].sum() + at_level[doubled == n_votes].sum())
+
+
+def distance_scores(doubled: int, options: Sequence[int]) -> NDArray[np.int64]:
+    """Score options by how near they are to a doubled count.
+
+    Notes
+    -----
+    Guarantee: if the doubled count changes by at most 2, all scores change by amounts in an
+    interval of length `COUNT_RANGE` (docs/privacy/following.md).
+    """
+    return -np.abs(np.array(options, dtype=np.int64) - doubled)
+
+
+@dataclass(frozen=True)
+class Following:
+    """How the measure of a problem follows the share of errors that was released last.
+
+    Parameters
+    ----------
+    after : tuple of int
+        After how many votes of a problem its errors are counted.
+    factor : Fraction
+        The density is this times the share of errors.
+    lowest : Fraction
+        The smallest density that the budget affords.
+    slowing : Fraction or None
+        Whether the learning rate follows too: it falls as the share nears one half, and by up to
+        this part in the second half of the rounds if the share is still what it was at first.
+    supposed : tuple of Fraction
+        The share of errors of each problem before the first look: public, or a guess.
+    """
+
+    after: tuple[int, ...]
+    factor: Fraction
+    lowest: Fraction
+    slowing: Fraction | None
+    supposed: tuple[Fraction, ...]
+
+    def measure(
+        self, first: Measure, share: Fraction, at_first: Fraction, progress: Fraction
+    ) -> Measure:
+        """Return the measure for a released share of errors.
+
+        Parameters
+        ----------
+        first : Measure
+            The planned one, whose density and learning rate are the largest.
+        share, at_first : Fraction
+            What the last look released, and the first.
+        progress : Fraction
+            The part of the rounds that are done.
+
+        Notes
+        -----
+        Guarantee: a function of released numbers, and no range that was planned with `first` is
+        exceeded (docs/privacy/following.md).
+        """
+        density = min(max(self.factor * share, self.lowest), first.density)
+        rate = first.learning_rate
+        if self.slowing is not None:
+            stuck = min(share / at_first, Fraction(1)) if at_first else Fraction(1)
+            slower = 1 - self.slowing * min(2 * progress, Fraction(1)) * stuck
+            rate *= max(min(1 - 2 * share, slower), Fraction(1, 10))
+        return first.following(density, rate)
+
+
+def look_times(n_votes: int, n_looks: int) -> tuple[int, ...]:
+    """Spread looks over a problem's votes, denser at first, none after the last votes.
+
+    Examples
+    --------
+    >>> look_times(99, 10)
+    (1, 2, 3, 4, 7, 12, 20, 33, 54, 89)
+    >>> look_times(3, 10)
+    (1, 2)
+    """
+    last = max(1, min(n_votes - 1, round(0.9 * n_votes)))
+    times = {round(last ** (at / max(1, n_looks - 1))) for at in range(n_looks)}  # 1, ..., last
+    return tuple(sorted(time for time in times if time < n_votes))
+
+
+def root_rate(n_rounds: int, highest: Fraction) -> Fraction:
+    """Return 5 / (2 * sqrt(n_rounds)), cut to thousandths, and at most `highest`.
+
+    Examples
+    --------
+    >>> root_rate(99, Fraction(6, 10)), root_rate(5, Fraction(6, 10))
+    (Fraction(251, 1000), Fraction(3, 5))
+    """
+    return min(highest, Fraction(isqrt(6_250_000 // n_rounds), 1000))

@@ -1,0 +1,403 @@
+"""Public quantities to a plan: how many rounds, how smooth, and what each choice may spend.
+
+A plan is made before any row is looked at and depends only on what is declared: the budget, the
+number of rows and classes, and the rules that compete.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from math import ceil, inf, log, sqrt
+from typing import Any, Literal
+
+from smoothboost._show import render
+from smoothboost.counting.measure import Measure
+from smoothboost.fitting import automatic
+from smoothboost.fitting.calibrating import LINK_RANGE, LinkOptions
+from smoothboost.fitting.following import (
+    COUNT_RANGE,
+    Following,
+    count_options,
+    look_times,
+    root_rate,
+)
+from smoothboost.fitting.plan_text import plan_table
+from smoothboost.fitting.pricing import Budget, Look, Stage, is_ordinary, price
+from smoothboost.learners.choices import Candidates, Scores
+from smoothboost.privacy.accountant import Spend, total_epsilon
+from smoothboost.privacy.factored import select
+from smoothboost.privacy.mechanisms import MECHANISMS, Maximum, Selection
+
+Auto = Literal["auto"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be spent on what.
+
+    Parameters
+    ----------
+    budget : Budget
+        What the caller allows.
+    measure : Measure
+        The smooth measure of each problem, with the largest density and learning rate.
+    n_rounds : int
+        Rounds of all problems together; they take turns.
+    calibration : {"tight", "paper"}
+        Whose constants the rate comes from.
+    mechanism : str or None
+        The name of the selection mechanism; None without privacy.
+    stages : tuple of Stage
+        The kinds of choices in a round, and their rates.
+    cooling : Fraction, default 1
+        What the learning rate is multiplied by when a rule takes back the one before it.
+    n_problems : int, default 1
+        1 for two classes, and one for each class of more.
+    problem_weights : tuple of (Fraction, Fraction)
+        What the rows outside and inside each problem's class weigh at first.
+    following : Following or None
+        How density and learning rate follow looks at the errors.
+    looks : tuple of Look
+        The kinds of looks that are made: "error", "class" and "link".
+    n_rules : int, default 1
+        How many rules a round makes.
+    """
+
+    budget: Budget
+    measure: Measure
+    n_rounds: int
+    calibration: str
+    mechanism: str | None
+    stages: tuple[Stage, ...]
+    cooling: Fraction = Fraction(1)
+    n_problems: int = 1
+    problem_weights: tuple[tuple[Fraction, ...], ...] = ((Fraction(1), Fraction(1)),)
+    following: Following | None = None
+    looks: tuple[Look, ...] = ()
+    n_rules: int = 1
+
+    def __str__(self) -> str:
+        return render(plan_table(self)).rstrip()
+
+    @property
+    def n_votes(self) -> int:
+        """The most rounds that a problem has."""
+        return self.measure.n_rounds // self.n_rules
+
+    @property
+    def n_candidates(self) -> int:
+        """How many options the first choice of a round has."""
+        return self.stages[0].choice.n_options
+
+    def count_options(self, kind: str) -> tuple[int, ...]:
+        """Return the doubled counts that looks at errors, or at classes, choose among.
+
+        A problem's class may have more than half of the rows: its list goes on upwards.
+        """
+        n_rows = self.measure.n_rows
+        options = count_options(n_rows)
+        if kind == "error":
+            return options
+        return (*(2 * n_rows - option for option in reversed(options[1:])), *options)
+
+    @property
+    def links(self) -> LinkOptions:
+        """The links that the last look chooses among."""
+        return LinkOptions(self.measure.n_rounds, self.n_problems, self.n_rules)
+
+    def looks_after(self, n_done: int) -> bool:
+        """Tell whether the problem of the round before is looked at after `n_done` rounds."""
+        if self.following is None or n_done - 1 + self.n_problems >= self.n_rounds:
+            return False  # it has no round left
+        return (n_done - 1) // self.n_problems + 1 in self.following.after
+
+    def look(self, name: str) -> Look | None:
+        """Return what is planned for a kind of look, if any is."""
+        return next((look for look in self.looks if look.name == name), None)
+
+    def selection(self, kind: int | str, scores: Scores) -> Selection:
+        """Return one private choice: the scores, at the rate of their kind.
+
+        Kinds of a round's choices are numbers, and kinds of looks names.
+        """
+        mechanism = Maximum if self.mechanism is None else MECHANISMS[self.mechanism]
+        if isinstance(kind, int):
+            return select(mechanism, scores, self.stages[kind].rate)
+        look = self.look(kind)
+        assert look is not None
+        return select(mechanism, scores, look.rate)
+
+    @property
+    def n_choices(self) -> int:
+        """How many looks there are beside the rounds."""
+        return sum(look.count for look in self.looks)
+
+    @property
+    def spends(self) -> tuple[Spend, ...]:
+        """What the choices cost, for one replaced row; equal ones are counted together.
+
+        Notes
+        -----
+        Guarantee: a choice of range R is (rate * R)-DP (docs/privacy/selection.md).
+        """
+        bounded = self.mechanism == "exponential"
+        return tuple(
+            Spend(stage.rate * width, bounded, stage.choice.times * count)
+            for stage in self.stages
+            for width, count in Counter(stage.ranges).items()
+        ) + tuple(
+            Spend(look.rate * look.score_range, bounded, look.count)
+            for look in self.looks
+            if look.count
+        )
+
+    @cached_property
+    def spent(self) -> float | None:
+        """The epsilon that our accounting proves for one replaced row, at the row's delta."""
+        if self.mechanism is None:
+            return None
+        epsilon, delta = self.budget.per_row
+        return total_epsilon(self.spends, delta if is_ordinary(epsilon, delta) else 0.0)
+
+    @property
+    def exponent(self) -> float:
+        """The paper's eta: log odds per unit of the first kind's score, a share of the weight."""
+        first = self.stages[0]
+        total = self.measure.mass << self.measure.unit_bits
+        return float(first.rate * total / first.choice.unit)
+
+    @property
+    def noise(self) -> float:
+        """How much score a choice of the first kind may lose to noise: ln(options) / eta."""
+        if self.mechanism is None:
+            return 0.0
+        return log(self.n_candidates) / self.exponent if self.exponent else inf
+
+    @property
+    def lost_rows(self) -> float:
+        """How many rows of weight a choice of the first kind may lose to noise."""
+        return self.noise * self.measure.mass
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a caller asks of a plan; "auto" is settled by public quantities.
+
+    Parameters
+    ----------
+    density, learning_rate : Fraction or "auto"
+        The paper's kappa and lambda. An automatic density follows the errors; an automatic learning
+        rate falls with the number of rounds, with the errors, and whenever a rule takes back the
+        one before it.
+    calibration : {"tight", "paper"}
+        Whose constants the rate comes from.
+    mechanism : str
+        The name of a selection mechanism, or "auto".
+    calibrate : Fraction or "auto"
+        The share of the budget for a look at links; "auto" looks where that loses little.
+    class_looks : int
+        How many classes' shares are looked at, for decisions that need them.
+    shares : tuple of Fraction or None
+        The share of each problem's class that is publicly known, or supposed.
+    """
+
+    density: Fraction | Auto = "auto"
+    learning_rate: Fraction | Auto = "auto"
+    calibration: str = "tight"
+    mechanism: str = "auto"
+    calibrate: Fraction | Auto = Fraction(0)
+    class_looks: int = 0
+    shares: tuple[Fraction, ...] | None = None
+
+    @property
+    def follows(self) -> bool:
+        """Whether the density follows the errors."""
+        return self.density == "auto" and self.calibration == "tight"
+
+    def following(self, after: tuple[int, ...], n_problems: int) -> Following | None:
+        """Return how density and rate follow looks after so many rounds, if they do."""
+        if not self.follows:
+            return None
+        slowing = automatic.SLOWING if self.learning_rate == "auto" else None
+        supposed = self.shares or (Fraction(1, 2),) * n_problems
+        return Following(after, automatic.FACTOR, Fraction(0), slowing, supposed)
+
+
+@lru_cache(maxsize=512)
+def make_plan(
+    budget: Budget,
+    n_rows: int,
+    candidates: Candidates,
+    class_weights: tuple[Fraction, ...],
+    n_rounds: int | Auto = "auto",
+    **asked: Any,
+) -> Plan:
+    """Plan a fit from public quantities only.
+
+    Parameters
+    ----------
+    budget : Budget
+        What may be spent.
+    n_rows : int
+        Rows of the table; public.
+    candidates : Candidates
+        The rules that compete.
+    class_weights : tuple of Fraction
+        A factor for each class: of its rows' weights, or, with more than two, of their weights in
+        the class's own problem.
+    n_rounds : int or "auto"
+        "auto" takes as many as keep what a choice loses to noise below a share of the rows.
+    **asked
+        As `Asked` has them.
+
+    Notes
+    -----
+    Guarantee: the planned choices compose to the budget (docs/privacy/composition.md).
+    """
+    wishes = Asked(**asked)
+
+    def attempt(rounds: int) -> Plan:
+        task = (budget, n_rows, candidates, class_weights, wishes, rounds)
+        plan = _settled(*task, automatic.MANY_LOOKS)
+        return plan if _sees_clearly(plan) else _settled(*task, automatic.FEW_LOOKS)
+
+    if n_rounds != "auto":
+        return attempt(n_rounds)
+    options = [votes * _n_problems(class_weights) for votes in automatic.VOTES]
+    if budget.epsilon is None:
+        return attempt(options[-1])
+    low, high = 0, len(options)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _is_quiet(attempt(options[middle])):
+            low = middle
+        else:
+            high = middle
+    return attempt(options[low])
+
+
+def _n_problems(class_weights: tuple[Fraction, ...]) -> int:
+    return 1 if len(class_weights) == 2 else len(class_weights)
+
+
+def _settled(
+    budget: Budget,
+    n_rows: int,
+    candidates: Candidates,
+    class_weights: tuple[Fraction, ...],
+    asked: Asked,
+    rounds: int,
+    most_looks: int,
+) -> Plan:
+    """Plan a fit of so many rounds, with up to so many looks at the errors of a problem."""
+    n_problems = _n_problems(class_weights)
+    weights: tuple[tuple[Fraction, ...], ...] = (class_weights,)
+    if n_problems > 1:
+        weights = tuple((Fraction(1), weight) for weight in class_weights)
+    votes = ceil(Fraction(rounds, n_problems))  # times the rules of a round
+    at_once = candidates.n_rules
+    measure = Measure(
+        n_rows,
+        _density(asked.density, asked.calibration),
+        _rate(asked.learning_rate, votes, asked.calibration) / at_once,
+        votes * at_once,
+        max(weights, key=lambda pair: max(pair) / min(pair)),
+        (at_once - 1).bit_length(),
+    )
+    plan = Plan(
+        budget,
+        measure,
+        rounds,
+        asked.calibration,
+        asked.mechanism,
+        (),
+        automatic.COOLING if asked.learning_rate == "auto" else Fraction(1),
+        n_problems,
+        weights,
+        asked.following(look_times(votes, automatic.looks_for(votes, most_looks)), n_problems),
+        n_rules=at_once,
+    )
+    return _with_looks(plan, candidates, asked.calibrate, asked.class_looks)
+
+
+def _density(density: Fraction | Auto, calibration: str) -> Fraction:
+    if density != "auto":
+        return density
+    return automatic.PAPER_DENSITY if calibration == "paper" else automatic.CEILING
+
+
+def _rate(learning_rate: Fraction | Auto, votes: int, calibration: str) -> Fraction:
+    if learning_rate != "auto":
+        return learning_rate
+    if calibration == "paper":
+        return automatic.PAPER_RATE
+    return root_rate(votes, automatic.HIGHEST_RATE)
+
+
+def _with_looks(
+    plan: Plan, candidates: Candidates, calibrate: Fraction | Auto, class_looks: int
+) -> Plan:
+    """Add the looks that are worth it, price everything, and set the density's floor."""
+    looks = []
+    if plan.following is not None:
+        count = sum(map(plan.looks_after, range(1, plan.n_rounds + 1)))
+        n_options = len(plan.count_options("error"))
+        looks.append(Look("error", n_options, COUNT_RANGE, count, automatic.LOOK_SHARE))
+    if class_looks:
+        n_options = len(plan.count_options("class"))
+        looks.append(Look("class", n_options, COUNT_RANGE, class_looks, automatic.CLASS_SHARE))
+    looks = [look for look in looks if look.count]
+    share = automatic.LINK_SHARE if calibrate == "auto" else calibrate
+    if share + sum(look.share for look in looks) >= 1:  # rules would get nothing, or less
+        raise ValueError(f"Expected calibrate to leave rules a budget, got {float(share)}.")
+    link = [Look("link", len(plan.links), LINK_RANGE, 1, share)] if share else []
+    priced = price(replace(plan, looks=(*looks, *link)), candidates)
+    if link and calibrate == "auto" and not _pays(priced):
+        priced = price(replace(plan, looks=tuple(looks)), candidates)
+    if priced.following is None:
+        return priced
+    floor = automatic.FLOOR if plan.n_problems == 1 else automatic.FLOOR_MORE_CLASSES
+    needed = Fraction(floor * min(priced.lost_rows, 1e18)).limit_denominator(10**6)
+    few = Fraction(0)
+    if plan.n_problems == 1:  # few votes cannot settle on rules for fewer rows than that
+        few = automatic.FEW / (plan.n_rounds + automatic.FEW)
+    lowest = max(needed / priced.measure.n_rows, few, Fraction(1, priced.measure.n_rows))
+    lowest = min(lowest, priced.measure.density)
+    return replace(priced, following=replace(priced.following, lowest=lowest))
+
+
+def _pays(plan: Plan) -> bool:
+    """Tell whether the look at links finds one that is nearly the best."""
+    look = plan.look("link")
+    if plan.mechanism is None or look is None:
+        return True
+    lost = log(look.n_options) / float(look.rate * look.score_range / 2)
+    return lost <= automatic.LINK_NOISE * plan.measure.n_rows
+
+
+def _sees_clearly(plan: Plan) -> bool:
+    """Tell whether looks at the errors lose little to noise."""
+    look = plan.look("error")
+    if plan.mechanism is None or look is None:
+        return True
+    return 2 * look.rate * plan.measure.n_rows * Fraction(automatic.LOOK_NOISE) >= 1
+
+
+def _is_quiet(plan: Plan) -> bool:
+    """Tell whether choices lose little enough to noise for so many rounds."""
+    limit = automatic.NOISE_PURE / sqrt(plan.n_votes)
+    more = automatic.MORE_CLASSES_PURE
+    if _adds_squares(plan):
+        limit, more = automatic.NOISE_APPROXIMATE, automatic.MORE_CLASSES_APPROXIMATE
+    if plan.n_problems > 1:  # each weighs about twice the rows of its class
+        limit *= more / plan.n_problems
+    return plan.lost_rows <= limit * plan.measure.n_rows
+
+
+def _adds_squares(plan: Plan) -> bool:
+    """Tell whether delta buys more than adding budgets up does."""
+    spent = sum((spend.epsilon * spend.count for spend in plan.spends), start=Fraction(0))
+    return spent > plan.budget.per_row[0]

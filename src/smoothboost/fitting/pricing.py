@@ -1,0 +1,225 @@
+"""What choices and looks may cost: the rates that spend a budget, and no more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import log, sqrt
+from typing import TYPE_CHECKING
+
+from smoothboost.counting.measure import Measure
+from smoothboost.learners.choices import Candidates, Choice
+from smoothboost.privacy.accountant import (
+    Spend,
+    advanced_composition,
+    group_budget,
+    largest,
+    total_epsilon,
+)
+from smoothboost.privacy.mechanisms import MECHANISMS
+
+if TYPE_CHECKING:
+    from smoothboost.fitting.plan import Plan
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What the caller allows: epsilon (None: no privacy), delta, and rows per person."""
+
+    epsilon: Fraction | None
+    delta: float = 0.0
+    rows_per_person: int = 1
+
+    @property
+    def per_row(self) -> tuple[Fraction, float]:
+        """The budget for one replaced row."""
+        assert self.epsilon is not None
+        return group_budget(self.epsilon, self.delta, self.rows_per_person)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One kind of choice, with what it needs in each round and the rate it gets.
+
+    Parameters
+    ----------
+    choice : Choice
+        What the learner asks for.
+    ranges : tuple of int
+        The range of the scores in each round, in units.
+    rate : Fraction
+        Log odds per unit of score, the same in every round.
+    """
+
+    choice: Choice
+    ranges: tuple[int, ...]
+    rate: Fraction
+
+
+@dataclass(frozen=True)
+class Look:
+    """One kind of look at the rows between or after the rounds.
+
+    Parameters
+    ----------
+    name : str
+        What is looked at.
+    n_options : int
+        How many options compete.
+    score_range : int
+        The range of their scores.
+    count : int
+        How many looks there are.
+    share : Fraction
+        Their part of the budget.
+    rate : Fraction, default 1
+        Log odds per unit of score.
+    """
+
+    name: str
+    n_options: int
+    score_range: int
+    count: int
+    share: Fraction
+    rate: Fraction = Fraction(1)
+
+
+def price(plan: Plan, candidates: Candidates) -> Plan:
+    """Give every kind of choice and look its rate; settle the mechanism."""
+    choices, measure = candidates.choices, plan.measure
+    ranges = [
+        _ranges(choice, measure, plan.n_rounds, plan.n_problems, plan.n_rules) for choice in choices
+    ]
+
+    def priced(name: str | None, rates: Sequence[Fraction], looks: Sequence[Fraction]) -> Plan:
+        return replace(
+            plan,
+            mechanism=name,
+            stages=tuple(map(Stage, choices, ranges, rates)),
+            looks=tuple(
+                replace(look, rate=rate) for look, rate in zip(plan.looks, looks, strict=True)
+            ),
+        )
+
+    if plan.budget.epsilon is None:
+        ones = [Fraction(1)]
+        return priced(None, ones * len(choices), ones * len(plan.looks))
+    asked = plan.mechanism or "auto"
+    names = ["exponential"] if candidates.even else list(MECHANISMS)
+    rates = {
+        name: _tight_rates(plan.budget, choices, ranges, plan.looks, name)
+        for name in (names if asked == "auto" else [asked])
+    }
+    if plan.calibration == "paper":
+        name = "exponential" if asked == "auto" else asked
+        paper = _paper_rates(plan, choices)
+        # The paper does not know of flooring, which counts above 2**31 rows, nor of other
+        # criteria than Gini's.
+        return priced(name, list(map(min, paper, rates[name][0])), rates[name][1])
+    if len(rates) == 1:
+        return priced(*next((name, *both) for name, both in rates.items()))
+    # Only the exponential mechanism's rate grows with delta. At equal rates permute-and-flip errs
+    # half as often where errors are rare, which is worth ln 2 beside ln(options).
+    head_start = 1 + log(2) / log(max(2, choices[0].n_options))
+    best = "permute_and_flip"
+    if rates["exponential"][0][0] > rates[best][0][0] * Fraction(head_start):
+        best = "exponential"
+    return priced(best, *rates[best])
+
+
+def _ranges(
+    choice: Choice, measure: Measure, n_rounds: int, n_problems: int, n_rules: int
+) -> tuple[int, ...]:
+    """Return the range of a kind of choice in each round, of as many votes as its problem has had.
+
+    It depends on the votes through the largest weight alone, which soon is as large as it gets.
+    """
+    ranges: list[int] = []
+    for votes in range(0, measure.n_rounds, n_rules):
+        ranges.append(choice.score_range(measure, votes))
+        if measure.is_capped(votes):
+            ranges += [ranges[-1]] * ((measure.n_rounds - 1 - votes) // n_rules)
+            break
+    return tuple(width for width in ranges for _ in range(n_problems))[:n_rounds]
+
+
+Rates = tuple[list[Fraction], list[Fraction]]
+"""Of the kinds of choices, and of the kinds of looks."""
+
+
+def _tight_rates(
+    budget: Budget,
+    choices: Sequence[Choice],
+    ranges: Sequence[Sequence[int]],
+    looks: Sequence[Look],
+    mechanism: str,
+) -> Rates:
+    """Return the largest rates, the same for all rounds, whose total stays within the budget.
+
+    One rate means the same noise in every round: each is charged in proportion to its range.
+    The kinds of choices divide a round by their shares, and looks have shares of the whole.
+    """
+    epsilon, delta = budget.per_row
+    whole = [
+        epsilon * choice.share / (choice.times * sum(widths))
+        for choice, widths in zip(choices, ranges, strict=True)
+    ]
+    left = 1 - sum((look.share for look in looks), start=Fraction(0))
+    pure = (
+        [rate * left for rate in whole],
+        [epsilon * look.share / (look.count * look.score_range) for look in looks],
+    )
+    if not is_ordinary(epsilon, delta):
+        return pure
+    bounded = mechanism == "exponential"
+    costs = [
+        (float(rate * width), choice.times * count)
+        for rate, choice, widths in zip(whole, choices, ranges, strict=True)
+        for width, count in Counter(widths).items()
+    ]
+    squares = sum(count * each**2 for each, count in costs) / float(left)
+    seen = [sqrt(squares * float(look.share) / look.count) for look in looks]
+    costs += [(each, look.count) for each, look in zip(seen, looks, strict=True)]
+
+    def cost(factor: float) -> float:
+        return total_epsilon([Spend(factor * each, bounded, n) for each, n in costs], delta)
+
+    factor = Fraction(largest(float(epsilon), cost, start=1.0))
+    if factor <= left:
+        return pure
+    return (
+        [rate * factor for rate in whole],
+        [
+            factor * Fraction(each) / look.score_range
+            for each, look in zip(seen, looks, strict=True)
+        ],
+    )
+
+
+def is_ordinary(epsilon: Fraction, delta: float) -> bool:
+    """Whether delta can buy anything, in numbers that floats hold; else budgets are added."""
+    return delta >= 1e-100 and Fraction(1, 10**6) <= epsilon <= 1000
+
+
+def _paper_rates(plan: Plan, choices: Sequence[Choice]) -> list[Fraction]:
+    """Return the paper's eta = epsilon_b * kappa * n / factor of each kind, per unit of score.
+
+    epsilon_b is epsilon / rounds for delta = 0, and solves the paper's advanced composition
+    for delta > 0. The factor is 4 for rules.
+    """
+    epsilon, delta = plan.budget.per_row
+    measure = plan.measure
+    if not is_ordinary(epsilon, delta):
+        per_round = epsilon / plan.n_rounds
+    else:
+        per_round = Fraction(
+            largest(
+                float(epsilon),
+                lambda level: advanced_composition(level, plan.n_rounds, delta),
+                start=float(epsilon) / plan.n_rounds,
+            )
+        )
+    eta = per_round * measure.density * measure.n_rows / (measure.mass << measure.unit_bits)
+    return [eta * choice.unit / choice.paper_factor for choice in choices]

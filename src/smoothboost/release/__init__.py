@@ -1,0 +1,1 @@
+"""What leaves: the model, as file, words and text."""

@@ -1,0 +1,259 @@
+"""Models and shape functions as text, for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from math import floor
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from smoothboost._show import make_frame as make_frame
+from smoothboost._show import render as render
+from smoothboost.fitting.plan_text import plan_table as plan_table
+from smoothboost.release.scorecard import CardLine, card_lines, equal_runs
+from smoothboost.release.wording import rule_lines
+from smoothboost.rules import Rule
+
+if TYPE_CHECKING:
+    from smoothboost.release.model import Model
+
+
+LONGEST_LIST = 25
+"""The most lines of a list of votes; what is longer is shown as a scorecard."""
+
+PAGE = 50
+"""How many lines of rules with several literals the text of a model may take."""
+
+
+def votes_text(model: Model) -> str:
+    """Return the votes as a plain table, the paper's way: votes | column, literal.
+
+    Long lists are shown as a scorecard instead. Rules with several literals take several lines
+    each; those that do not fit a page are counted.
+    """
+    if not model.is_additive:
+        lines = _rules_text(model)
+    elif _is_short(model):
+        lines = _list_text(model)
+    else:
+        lines = _card_text(model)
+    notes = decision_notes(model)
+    return "\n".join(
+        [f"{votes_summary(model)}; {model.guarantee}", "", *lines, *([""] if notes else []), *notes]
+    )
+
+
+def _is_short(model: Model) -> bool:
+    return len(model.vote_rows()["votes"]) <= LONGEST_LIST
+
+
+def _list_text(model: Model) -> list[str]:
+    rows = model.vote_rows()
+    tests = [f"{c} {t}".strip() for c, t in zip(rows["column"], rows["literal"], strict=True)]
+    if "otherwise" in rows:
+        outcomes = zip(rows["class"], rows["otherwise"], strict=True)
+        tests = [
+            f"{test}: {yes}, otherwise {no}"
+            for test, (yes, no) in zip(tests, outcomes, strict=True)
+        ]
+    elif len(model.schema.target) > 2:
+        tests = [
+            f"for {label} {test if test == 'always' else f'if {test}'}"
+            for label, test in zip(rows["class"], tests, strict=True)
+        ]
+    binary = len(model.schema.target) == 2
+    head = f"for {model.schema.target[1]} if" if binary else "rule"
+    shown = [f"{votes:{'d' if 'otherwise' in rows else '+d'}}" for votes in rows["votes"]]
+    return _two_columns("votes", head, shown, tests)
+
+
+def _two_columns(left: str, right: str, numbers: list[str], texts: list[str]) -> list[str]:
+    width = max(map(len, [left, *numbers]))
+    return [
+        f"{left:>{width}} | {right}",
+        f"{'-' * width}-+-{'-' * max(map(len, texts), default=len(right))}",
+        *(f"{number:>{width}} | {text}" for number, text in zip(numbers, texts, strict=True)),
+    ]
+
+
+def _card_text(model: Model) -> list[str]:
+    text: list[str] = []
+    for label, card in groupby(card_lines(model), key=lambda line: line.label):
+        points, values = [], []
+        for name, lines in groupby(card, key=lambda line: line.column):
+            if name:
+                points.append("")
+                values.append(name)
+            for line in lines:
+                points.append(_points(line))
+                values.append(f"  {line.value}" if name else line.value)
+        text += [""] if text else []
+        text += _two_columns("points", f"for {model.schema.target[label]}", points, values)
+    return text
+
+
+def _points(line: CardLine) -> str:
+    return f"{line.points:+d}" if line.points else "0"
+
+
+def _rules_text(model: Model) -> list[str]:
+    """Say the rules that fit a page, at least one, and how many do not."""
+    lines = ["votes | rule", "------+-----"]
+    rules = _rules_by_votes(model)
+    for shown, (rule, votes) in enumerate(rules):
+        said = rule_lines(model.schema, rule)
+        if shown and len(lines) + len(said) > PAGE:
+            left = len(rules) - shown
+            more = "1 more rule" if left == 1 else f"{left} more rules"
+            return [*lines, f"... and {more} (model.votes() has all)"]
+        lines += [f"{'' if at else votes:>5} | {line}" for at, line in enumerate(said)]
+    return lines
+
+
+def _rules_by_votes(model: Model) -> list[tuple[Rule, int]]:
+    """Return the distinct rules, by the columns they test, those with the most votes first."""
+    votes = Counter(rule.columns for rule in model.rules)
+    places = {columns: place for place, (columns, _) in enumerate(votes.most_common())}
+    return sorted(Counter(model.rules).most_common(), key=lambda item: places[item[0].columns])
+
+
+def decision_notes(model: Model) -> list[str]:
+    """Say what is predicted from votes or points, unless it goes without saying.
+
+    With two classes, that is where the link's threshold lies, if it is not 0; with more, what the
+    weights are worth, and which classes no rule is about.
+    """
+    link, target = model.link, model.schema.target
+    unit = "points" if model.is_additive and not _is_short(model) else "votes"
+    if len(target) == 2:
+        if link.threshold == 0 and unit == "votes":
+            return []
+        least = floor(link.threshold) + 1 if abs(link.threshold) < 1e9 else link.threshold
+        enough = f"{least:+,}" if least else "0"
+        return [f"predicts {target[1]} at {enough} {unit} or more, {target[0]} below"]
+    notes = [f"predicts the class with the most {unit}"] if unit == "points" else []
+    if any(link.head_starts):
+        starts = [
+            f"{votes:+.3g} to {label}"
+            for label, votes in zip(target, link.head_starts, strict=True)
+            if votes
+        ]
+        notes = [f"predicts the class with the most {unit} after adding {', '.join(starts)}"]
+    if model.unheard:
+        never = ", ".join(str(target[at]) for at in model.unheard)
+        notes.append(f"never predicts {never}: no rule is about it")
+    return notes
+
+
+def votes_summary(model: Model) -> str:
+    """Return how many rules there are, and what is left when opposite votes have cancelled."""
+    left = len(model.rules)
+    if model.is_additive:
+        left = sum(abs(votes) for votes in model.vote_rows()["votes"])
+    cancelled = f" ({left} after opposite votes cancel)" if left < len(model.rules) else ""
+    used = f"{len(model.columns_used)} of {len(model.schema.columns)} columns"
+    votes = "1 vote" if len(model.rules) == 1 else f"{len(model.rules)} votes"
+    return f"{votes}{cancelled} on {used}"
+
+
+def votes_table(model: Model) -> RenderableType:
+    """Return the votes as a coloured table; long lists of them as a scorecard."""
+    if not model.is_additive:
+        tables: list[RenderableType] = [_rules_table(model)]
+    elif _is_short(model):
+        tables = [_list_table(model)]
+    else:
+        tables = []
+        for label, card in groupby(card_lines(model), key=lambda line: line.label):
+            tables += [Text("")] if tables else []
+            tables.append(_card_table(model, label, list(card)))
+    return Group(*tables, *(Text(note, style="italic") for note in decision_notes(model)))
+
+
+def _list_table(model: Model) -> RichTable:
+    rows = model.vote_rows()
+    binary = len(model.schema.target) == 2
+    table = RichTable(box=None, header_style="bold", pad_edge=False)
+    table.add_column("votes", justify="right")
+    table.add_column("column", style="cyan")
+    table.add_column(f"for {model.schema.target[1]} if" if binary else "if")
+    if not binary:
+        table.add_column("class" if "otherwise" in rows else "for")
+    if "otherwise" in rows:
+        table.add_column("otherwise", style="dim")
+    for votes, column, literal, *classes in zip(*rows.values(), strict=True):
+        shown = Text(f"{votes:+d}", style="green" if votes > 0 else "red")
+        outcome = [] if binary else [Text(str(label)) for label in classes]
+        table.add_row(shown, Text(column), Text(literal), *outcome)
+    return table
+
+
+def _card_table(model: Model, label: int, lines: list[CardLine]) -> RichTable:
+    table = RichTable(box=None, header_style="bold", pad_edge=False)
+    table.add_column("points", justify="right")
+    table.add_column("column", style="cyan")
+    table.add_column(f"for {model.schema.target[label]} if")
+    before = None
+    for line in lines:
+        style = "green" if line.points > 0 else "red" if line.points else "dim"
+        name = "" if line.column == before else line.column
+        table.add_row(Text(_points(line), style=style), Text(name), Text(line.value))
+        before = line.column
+    return table
+
+
+def _rules_table(model: Model) -> RichTable:
+    table = RichTable(box=None, header_style="bold", pad_edge=False)
+    table.add_column("votes", justify="right", style="green")
+    table.add_column("rule")
+    for rule, votes in _rules_by_votes(model):
+        table.add_row(str(votes), Text("\n".join(rule_lines(model.schema, rule))))
+    return table
+
+
+def use_table(model: Model) -> RichTable:
+    """Return how much the columns that some rule tests are used."""
+    table = RichTable(box=None, header_style="bold", pad_edge=False)
+    table.add_column("column", style="cyan")
+    for name in ("rules", "distinct tests"):
+        table.add_column(name, justify="right")
+    for name, (rules, literals) in model.use_counts().items():
+        if rules:
+            table.add_row(name, str(rules), str(literals))
+    return table
+
+
+def shape_functions(model: Model) -> RenderableType:
+    """Return one small bar chart per column: what each of its values adds to the vote.
+
+    With two classes the bars show votes for the second minus votes for the first; with more,
+    there is a chart for each class that the column matters to. Only 1-rules are a sum over columns.
+    """
+    charts = []
+    for name in model.columns_used:
+        votes = model.vote_table(name)
+        if votes.shape[1] == 2:
+            charts.append(_shape(model, name, name, (votes[:, 1] - votes[:, 0]).tolist()))
+            continue
+        for label, net in zip(model.schema.target, votes.T.tolist(), strict=True):
+            if len(set(net)) > 1:
+                charts.append(_shape(model, name, f"{name}, for {label}", net))
+    return Group(*charts)
+
+
+def _shape(model: Model, name: str, title: str, votes: list[int]) -> RenderableType:
+    column = model.schema.columns[name]
+    table = RichTable(box=None, show_header=False, pad_edge=False, title_justify="left")
+    table.title = Text(title, style="bold cyan")
+    table.add_column(min_width=24)
+    largest = max(1, *map(abs, votes))
+    for start, stop in equal_runs(column, votes):
+        net = votes[start]
+        bar = "█" * (max(1, round(abs(net) / largest * 30)) if net else 0)
+        shown = Text(bar, style="green" if net > 0 else "red")
+        table.add_row(Text("  " + column.describe(start, stop)), f"{net:+d}", shown)
+    return table

@@ -1,0 +1,323 @@
+"""The released ensemble: rules, the schema they read, and what else the fit released."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost._show import make_frame
+from smoothboost.error_looks import ErrorLook as ErrorLook
+from smoothboost.link import Link
+from smoothboost.privacy.guarantee import Guarantee
+from smoothboost.release import model_file
+from smoothboost.release.display import votes_text
+from smoothboost.release.scorecard import card_lines
+from smoothboost.release.vote_tables import LooseRules, VoteTable, vote_tables
+from smoothboost.release.wording import condition_words, literal_words, shorter_test
+from smoothboost.rules import LiteralRule, Members, Rule, Test
+from smoothboost.rules import Path as Condition
+from smoothboost.table.coded import declared_columns
+from smoothboost.table.schema import Schema
+
+
+@dataclass(frozen=True)
+class Model:
+    """A released ensemble: every rule has one vote.
+
+    Rules that test the same columns make one table of votes, so prediction is one look-up per
+    column for 1-rules, and one per pair of columns for pair rules.
+
+    Parameters
+    ----------
+    schema : Schema
+        The declared public facts.
+    rules : tuple of LiteralRule and TreeRule
+        The chosen rules, in order. With three classes or more each of them is about one class;
+        none is in models of old, whose rules name classes.
+    guarantee : Guarantee
+        What the release protects.
+    link : Link, optional
+        How votes become probabilities and decisions; by default, as the number of rules says.
+    errors : tuple of ErrorLook, default ()
+        What the fit released about its training error along the way.
+    """
+
+    schema: Schema
+    rules: tuple[Rule, ...]
+    guarantee: Guarantee
+    link: Link = None  # type: ignore[assignment]  # None is put right below
+    errors: tuple[ErrorLook, ...] = ()
+
+    def __post_init__(self) -> None:
+        n_classes = len(self.schema.target)
+        if self.link is None:
+            plain = Link.plain(len(self.rules), (1.0,) * n_classes)
+            object.__setattr__(self, "link", plain)
+        if len(self.link.weights) != n_classes:
+            raise ValueError(
+                f"Expected a link with weights of {n_classes} classes, "
+                f"got {len(self.link.weights)}."
+            )
+        about = {rule.about for rule in self.rules}
+        if about - {None} and (None in about or n_classes == 2):
+            raise ValueError(
+                "Expected rules that are all about one class each, of three or more, or none."
+            )
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The declared classes."""
+        return np.array(self.schema.target)
+
+    @cached_property
+    def is_additive(self) -> bool:
+        """Whether all rules are 1-rules, so that the votes are a sum over columns."""
+        return all(isinstance(rule, LiteralRule) for rule in self.rules)
+
+    @cached_property
+    def columns_used(self) -> tuple[str, ...]:
+        """The columns that matter: some rule tests them, and no other one undoes it."""
+        used = {
+            column
+            for table in self._tables
+            for axis, column in enumerate(table.columns)
+            if table.matters(axis)
+        }
+        return tuple(self.schema.names[column] for column in sorted(used))
+
+    @cached_property
+    def _tables(self) -> list[VoteTable | LooseRules]:
+        n_codes = [column.n_codes for column in self.schema.columns.values()]
+        return vote_tables(self.rules, n_codes, len(self.schema.target))
+
+    def vote_table(self, column: str) -> NDArray[np.int64]:
+        """Return the votes that each code of a column gives each class, through 1-rules.
+
+        Returns
+        -------
+        array of int64, shape (n_codes, n_classes)
+        """
+        alone = (self.schema.names.index(column),)
+        for table in self._tables:
+            if isinstance(table, VoteTable) and table.columns == alone:
+                return table.votes
+        return np.zeros((self.schema.columns[column].n_codes, len(self.schema.target)), np.int64)
+
+    def count_votes(self, X: Any) -> NDArray[np.int64]:
+        """Return each row's votes for each class, shape (n_rows, n_classes).
+
+        Only the columns that matter are read, and only they need to be in a frame.
+        """
+        columns = declared_columns(self.schema, X, self.columns_used)
+        positions = [self.schema.names.index(name) for name in self.columns_used]
+        encoded = columns.encode(positions, joblib.cpu_count())
+        codes = dict(zip(positions, encoded, strict=True))
+        votes = np.zeros((columns.n_rows, len(self.schema.target)), dtype=np.int64)
+        for table in self._tables:
+            votes += table.count(codes, columns.n_rows)
+        return votes
+
+    @cached_property
+    def unheard(self) -> tuple[int, ...]:
+        """The classes that no rule is about, if the others have some: they are not predicted."""
+        heard = {rule.about for rule in self.rules}
+        if heard <= {None}:
+            return ()
+        return tuple(at for at in range(len(self.schema.target)) if at not in heard)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class that the link chooses, the first declared among equals.
+
+        With equal class weights, it is the one with the largest probability.
+        """
+        return np.asarray(self.classes[self.link.choose(self.count_votes(X), self.unheard)])
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the votes beyond the threshold, or each class's votes.
+
+        With two classes: the votes for the second minus those for the first, minus the link's
+        threshold, never 0; the second one is predicted where this is above 0. Otherwise one column
+        per class; the one with the largest value is predicted.
+        """
+        return self.link.decision(self.count_votes(X), self.unheard)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return class probabilities through the link, shape (n_rows, n_classes)."""
+        return self.link.probabilities(self.count_votes(X), self.unheard)
+
+    def votes(self) -> Any:
+        """Return the votes as a frame: votes, column, literal, class.
+
+        For 1-rules, votes are for `class` where the literal holds (negative: against it), and the
+        other way round where it does not; with two classes, it is always the second. In models of
+        old with more classes, `class` is voted for where the literal holds and `otherwise` where
+        it does not. If some rule has several literals, each line is a condition, and how many
+        votes `class` gets from the rows that meet it. The frame is a pandas one if pandas is
+        installed, and an Arrow table otherwise.
+        """
+        return make_frame(self.vote_rows())
+
+    def vote_rows(self) -> dict[str, list[Any]]:
+        """Return what `votes` shows, as lists by column."""
+        if not self.is_additive:
+            return self._condition_rows()
+        return self._named_rows() if self._names_classes else self._literal_rows()
+
+    @property
+    def _names_classes(self) -> bool:
+        """Whether rules name classes, of which there are more than two."""
+        return len(self.schema.target) > 2 and any(rule.about is None for rule in self.rules)
+
+    def _literal_rows(self) -> dict[str, list[Any]]:
+        """Add up votes for and against a class: a test's opposite has opposite votes."""
+        counts: Counter[tuple[Test | None, int]] = Counter()
+        for rule in self.rules:
+            assert isinstance(rule, LiteralRule)
+            sign = 1 if rule.if_true == 1 else -1
+            test = None if rule.if_true == rule.if_false else rule.literal
+            if test is not None:
+                test, same = shorter_test(self.schema, test)
+                sign = sign if same else -sign
+            counts[test, 1 if rule.about is None else rule.about] += sign
+        order = sorted(
+            ((key, votes) for key, votes in counts.items() if votes),
+            key=lambda item: (-abs(item[1]), _place(item[0][0]), item[0][1]),
+        )
+        return self._rows([(test, votes, label) for (test, label), votes in order])
+
+    def _named_rows(self) -> dict[str, list[Any]]:
+        """Count equal rules, each of which names a class and another one otherwise."""
+        counts: Counter[tuple[Test | None, int, int]] = Counter()
+        for rule in self.rules:
+            assert isinstance(rule, LiteralRule)
+            counts[rule.literal, rule.if_true, rule.if_false] += 1
+        order = sorted(counts.items(), key=lambda item: (-item[1], _place(item[0][0]), item[0][1:]))
+        rows = self._rows([(test, votes, label) for (test, label, _), votes in order])
+        return {**rows, "otherwise": [self.schema.target[label] for (_, _, label), _ in order]}
+
+    def _rows(self, lines: list[tuple[Test | None, int, int]]) -> dict[str, list[Any]]:
+        return {
+            "votes": [votes for _, votes, _ in lines],
+            "column": [
+                "" if test is None else self.schema.names[test.column] for test, _, _ in lines
+            ],
+            "literal": [
+                "always" if test is None else literal_words(self.schema, test)
+                for test, _, _ in lines
+            ],
+            "class": [self.schema.target[label] for _, _, label in lines],
+        }
+
+    def _condition_rows(self) -> dict[str, list[Any]]:
+        counts: Counter[tuple[Condition, int]] = Counter()
+        for rule in self.rules:
+            for path, label in rule.leaves():
+                if rule.about is None:
+                    counts[path, label] += 1
+                else:
+                    counts[path, rule.about] += 1 if label else -1
+        order = sorted(
+            ((key, votes) for key, votes in counts.items() if votes),
+            key=lambda item: (
+                -abs(item[1]),
+                [_place(test) for test, _ in item[0][0]] or [_place(None)],
+                str(item[0]),
+            ),
+        )
+        names = self.schema.names
+        return {
+            "votes": [votes for _, votes in order],
+            "column": [
+                ", ".join(dict.fromkeys(names[test.column] for test, _ in path))
+                for (path, _), _ in order
+            ],
+            "literal": [condition_words(self.schema, path) for (path, _), _ in order],
+            "class": [self.schema.target[label] for (_, label), _ in order],
+        }
+
+    def scorecard(self) -> Any:
+        """Return the votes by value as a frame: column, value, points, and class if they are many.
+
+        Whoever adds up the points of the value that holds in each column, and those to start with
+        (whose column is empty), has the votes: with two classes, those for the second minus those
+        for the first; with more, those of each class. The points of a column begin at 0. Only
+        1-rules are a sum over columns.
+        """
+        return make_frame(self.score_rows())
+
+    def score_rows(self) -> dict[str, list[Any]]:
+        """Return what `scorecard` shows, as lists by column."""
+        lines = card_lines(self)
+        rows: dict[str, list[Any]] = {
+            "column": [line.column for line in lines],
+            "value": [line.value for line in lines],
+            "points": [line.points for line in lines],
+        }
+        if len(self.schema.target) > 2:
+            rows["class"] = [self.schema.target[line.label] for line in lines]
+        return rows
+
+    def feature_use(self) -> Any:
+        """Return how much each column is used, as a frame: column, rules, literals.
+
+        `rules` counts the rules that test the column and `literals` its distinct tests; the sum
+        of the latter is the paper's count of features, if literals are one-hot. Columns that no
+        rule tests have zeros.
+        """
+        counts = self.use_counts()
+        return make_frame(
+            {
+                "column": list(counts),
+                "rules": [rules for rules, _ in counts.values()],
+                "literals": [literals for _, literals in counts.values()],
+            }
+        )
+
+    def use_counts(self) -> dict[str, tuple[int, int]]:
+        """Return what `feature_use` shows: rules and literals by column."""
+        rules = Counter(column for rule in self.rules for column in rule.columns)
+        tested = {lit for rule in self.rules for path, _ in rule.leaves() for lit, _ in path}
+        literals = Counter(literal.column for literal in tested)
+        return {name: (rules[at], literals[at]) for at, name in enumerate(self.schema.names)}
+
+    def __str__(self) -> str:
+        return votes_text(self)
+
+    def to_json(self) -> str:
+        """Write the model as JSON text; the same model always gives the same bytes."""
+        return model_file.to_text(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Model:
+        """Read a model from JSON text, refusing what it does not understand."""
+        return cls(**model_file.from_text(text))
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the model to a JSON file: what may be released, and nothing else."""
+        Path(path).write_text(self.to_json(), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Model:
+        """Read a model from a JSON file."""
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except (ValueError, UnicodeDecodeError) as error:
+            raise ValueError(f"{path} is not a model. {error}") from None
+
+
+def _place(test: Test | None) -> tuple[float, int, int, tuple[int, ...]]:
+    """Where a test stands: in the order of the schema, constants last."""
+    if test is None:
+        return inf, 0, 0, ()
+    if isinstance(test, Members):
+        return test.column, test.codes[0], test.codes[-1] + 1, test.codes
+    return test.column, test.start, test.stop, ()

@@ -1,0 +1,199 @@
+"""Models as JSON text: rules, the schema they read, the guarantee, the link and the looks."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from math import sqrt
+from typing import TYPE_CHECKING, Any, cast
+
+from smoothboost.error_looks import ErrorLook, check_about
+from smoothboost.link import Link
+from smoothboost.privacy.guarantee import Guarantee
+from smoothboost.rules import Literal, LiteralRule, Members, Rule, Split, Test, TreeRule
+from smoothboost.table.schema import Schema
+
+if TYPE_CHECKING:
+    from smoothboost.release.model import Model
+
+FORMAT = "smoothboost-model"
+FORMAT_VERSION = 2
+_KEYS = {
+    1: {"format", "version", "guarantee", "rules", "schema"},
+    2: {"format", "version", "guarantee", "rules", "schema", "link", "errors"},
+}
+_DEEPEST = 255  # literals on a path
+
+
+def to_text(model: Model) -> str:
+    """Write a model; the same model always gives the same bytes."""
+    document = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "guarantee": model.guarantee.to_dict(),
+        "link": model.link.to_dict(),
+        "errors": [look.to_dict() for look in model.errors],
+        "rules": [_rule_to_dict(rule, model.schema) for rule in model.rules],
+        "schema": model.schema.to_dict(),
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def from_text(text: str) -> dict[str, Any]:
+    """Read what a model is made of, by its parameters, refusing what is not understood."""
+    try:
+        document = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(
+            f"Expected a model in JSON, got something else or a truncated file: {error}."
+        ) from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(f'Expected a model with "format": "{FORMAT}", got something else.')
+    version = document.get("version")
+    if type(version) is not int or version not in _KEYS:
+        raise ValueError(
+            f"Expected model version {' or '.join(map(str, _KEYS))}, got {version!r}; "
+            "a newer smoothboost may read it."
+        )
+    if set(document) != _KEYS[version]:
+        raise ValueError(
+            f"Expected a model with the keys {', '.join(sorted(_KEYS[version]))}, "
+            f"got {', '.join(sorted(document))}."
+        )
+    schema = Schema.from_dict(document["schema"])
+    n_classes = len(schema.target)
+    rules = document["rules"]
+    if not isinstance(rules, list) or not rules:
+        raise ValueError("Expected a model with a list of at least one rule.")
+    looks = document.get("errors", [])
+    if not isinstance(looks, list):
+        raise ValueError("Expected a model with a list of looks at its errors.")
+    return {
+        "schema": schema,
+        "rules": tuple(_rule_from_dict(rule, schema, version) for rule in rules),
+        "guarantee": Guarantee.from_dict(document["guarantee"]),
+        "link": _first_link(len(rules), n_classes)
+        if version == 1
+        else Link.from_dict(document["link"], n_classes),
+        "errors": tuple(ErrorLook.from_dict(look, n_classes) for look in looks),
+    }
+
+
+def _first_link(n_rules: int, n_classes: int) -> Link:
+    """Return the link of models that did not say theirs."""
+    return Link(n_classes / ((n_classes - 1) * sqrt(n_rules)), 0.0, (1.0,) * n_classes)
+
+
+def _rule_to_dict(rule: Rule, schema: Schema) -> dict[str, Any]:
+    about = {} if rule.about is None else {"about": rule.about}
+    if isinstance(rule, TreeRule):
+        return {**_node_to_dict(rule.root, schema), **about}
+    if rule.literal is None:
+        return {"always": rule.if_true, **about}
+    sides = {"if_true": rule.if_true, "if_false": rule.if_false}
+    return {**_test_to_dict(rule.literal, schema), **sides, **about}
+
+
+def _node_to_dict(node: Split, schema: Schema) -> dict[str, Any]:
+    return {
+        **_test_to_dict(node.literal, schema),
+        **{
+            side: _node_to_dict(child, schema) if isinstance(child, Split) else child
+            for side, child in (("if_true", node.if_true), ("if_false", node.if_false))
+        },
+    }
+
+
+def _test_to_dict(test: Test, schema: Schema) -> dict[str, Any]:
+    name = schema.names[test.column]
+    if isinstance(test, Members):
+        return {"column": name, "in": list(test.codes)}
+    return {"column": name, "codes": [test.start, test.stop]}
+
+
+def _rule_from_dict(document: Any, schema: Schema, version: int) -> Rule:
+    if not isinstance(document, dict):
+        raise ValueError("Expected a rule with column, codes, if_true and if_false, or always.")
+    about = None
+    if version > 1 and "about" in document:
+        about = document["about"]
+        check_about(about, len(schema.target))
+        document = {key: value for key, value in document.items() if key != "about"}
+    reader = _RuleReader(schema, about, sets=version > 1)
+    if set(document) == {"always"}:
+        label = reader.label(document["always"])
+        return LiteralRule(None, label, label, about)
+    root = reader.split(document, depth=0)
+    if isinstance(root.if_true, Split) or isinstance(root.if_false, Split):
+        return TreeRule(root, about)
+    return LiteralRule(root.literal, root.if_true, root.if_false, about)
+
+
+class _RuleReader:
+    """Reads one rule: its nodes, and what its leaves say."""
+
+    def __init__(self, schema: Schema, about: int | None, sets: bool) -> None:
+        self.schema = schema
+        self.about = about
+        self.sets = sets
+
+    def label(self, value: Any) -> int:
+        """Read a leaf: a class, or for and against the one that the rule is about."""
+        if self.about is not None:
+            if type(value) is not int or value not in (0, 1):
+                raise ValueError(f"Expected a rule about a class to say 0 or 1, got {value!r}.")
+        elif type(value) is not int or not 0 <= value < len(self.schema.target):
+            raise ValueError(f"Expected a rule to name a declared class, got {value!r}.")
+        return value
+
+    def split(self, document: dict[str, Any], depth: int) -> Split:
+        """Read a test and what follows."""
+        tests = ({"codes"}, {"in"}) if self.sets else ({"codes"},)
+        if set(document) not in [{"column", "if_true", "if_false"} | test for test in tests]:
+            raise ValueError(
+                "Expected a rule with column, codes, if_true and if_false, or always"
+                + (", or in instead of codes." if self.sets else ".")
+            )
+        if depth >= _DEEPEST:
+            raise ValueError(f"Expected rules with at most {_DEEPEST} literals after each other.")
+        name = document["column"]
+        if not isinstance(name, str) or name not in self.schema.columns:
+            raise ValueError(f"Expected a rule on a declared column, got {name!r}.")
+        read = self.members if "in" in document else self.range
+        test = read(name, document["in" if "in" in document else "codes"])
+        if_true, if_false = (
+            self.split(child, depth + 1) if isinstance(child, dict) else self.label(child)
+            for child in (document["if_true"], document["if_false"])
+        )
+        return Split(cast(Literal, test), if_true, if_false)
+
+    def range(self, name: str, codes: Any) -> Test:
+        """Read a range of codes."""
+        n_codes = self.schema.columns[name].n_codes
+        if (
+            not isinstance(codes, list)
+            or [type(code) for code in codes] != [int, int]
+            or not 0 <= codes[0] < codes[1] <= n_codes
+            or codes == [0, n_codes]
+        ):
+            raise ValueError(
+                f"Expected a rule's codes to lie in column {name!r} and not to be all of it, "
+                f"got {codes!r}."
+            )
+        return Literal(self.schema.names.index(name), codes[0], codes[1])
+
+    def members(self, name: str, codes: Any) -> Test:
+        """Read a set of codes."""
+        n_codes = self.schema.columns[name].n_codes
+        if (
+            not isinstance(codes, list)
+            or any(type(code) is not int for code in codes)
+            or not 0 < len(codes) < n_codes
+            or not 0 <= codes[0] <= codes[-1] < n_codes
+            or any(first >= second for first, second in pairwise(codes))
+        ):
+            raise ValueError(
+                f"Expected a rule's set of codes to be in order, to lie in column {name!r} and "
+                f"not to be none or all of it, got {codes!r}."
+            )
+        return Members(self.schema.names.index(name), tuple(codes))

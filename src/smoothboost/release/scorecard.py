@@ -1,0 +1,127 @@
+"""A model of 1-rules as a scorecard: what each value of each column is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost.release.wording import SHORT, literal_words
+from smoothboost.rules import LiteralRule, Members, count_votes
+from smoothboost.table.schema import Column, Schema
+
+if TYPE_CHECKING:
+    from smoothboost.release.model import Model
+
+START = "start"
+"""What the points to start with are called; they belong to no column."""
+
+
+@dataclass(frozen=True)
+class CardLine:
+    """A line of a scorecard.
+
+    Parameters
+    ----------
+    label : int
+        The position of the class that gets the points.
+    column : str
+        The column's name; empty for the points to start with.
+    value : str
+        For which values of the column.
+    points : int
+        How many points: 0 or more, except for those to start with.
+    """
+
+    label: int
+    column: str
+    value: str
+    points: int
+
+
+def card_lines(model: Model) -> list[CardLine]:
+    """List the lines of a model's scorecard: one card for two classes, one per class for more.
+
+    The points to start with, and those of one value in each column, add up to the votes: with two
+    classes, those for the second minus those for the first. A card begins with the columns that
+    matter most, and leaves out those that do not matter to its class.
+    """
+    if not model.is_additive:
+        raise ValueError(
+            "Expected a model of 1-rules, whose votes are a sum over columns; votes() shows others."
+        )
+    if len(model.schema.target) == 2:
+        return _card(model, 1)
+    heard = [at for at in range(len(model.schema.target)) if at not in model.unheard]
+    return [line for label in heard for line in _card(model, label)]
+
+
+def _card(model: Model, label: int) -> list[CardLine]:
+    start = int(_for_class(_constant_votes(model), label)[0])
+    columns: list[tuple[str, list[int]]] = []
+    for name in model.schema.names:
+        points = _for_class(model.vote_table(name), label)
+        start += int(points.min())
+        if np.ptp(points):
+            columns.append((name, (points - points.min()).tolist()))
+    columns.sort(key=lambda item: -max(item[1]))
+    return [CardLine(label, "", START, start)] + [
+        CardLine(label, name, value, worth)
+        for name, points in columns
+        for value, worth in _values(model.schema, name, points)
+    ]
+
+
+def _for_class(votes: NDArray[np.int64], label: int) -> NDArray[np.int64]:
+    """Return votes for a class; of two classes, minus those for the other one."""
+    return votes[:, label] - votes[:, 1 - label] if votes.shape[1] == 2 else votes[:, label]
+
+
+def _constant_votes(model: Model) -> NDArray[np.int64]:
+    """Return the votes that do not depend on any column, shape (1, n_classes)."""
+    votes = np.zeros((1, len(model.schema.target)), dtype=np.int64)
+    for rule in model.rules:
+        if isinstance(rule, LiteralRule) and rule.literal is None:
+            count_votes(rule, np.zeros((1, 1), dtype=np.uint8), votes)
+    return votes
+
+
+def equal_runs(column: Column, points: Sequence[object]) -> Iterator[tuple[int, int]]:
+    """Cut a column's codes where the points change; categories, which have no order, everywhere.
+
+    Examples
+    --------
+    >>> from smoothboost import Numeric
+    >>> list(equal_runs(Numeric(edges=[18, 30, 65]), [0, 2, 2, 5]))
+    [(0, 1), (1, 3), (3, 4)]
+    """
+    start = 0
+    for stop in range(1, len(points) + 1):
+        ends = stop == len(points) or points[stop] != points[start]
+        if ends or column.kind != "numeric":
+            yield start, stop
+            start = stop
+
+
+def _values(schema: Schema, name: str, points: list[int]) -> list[tuple[str, int]]:
+    """Say which values have which points: intervals from below, categories by their points."""
+    column = schema.columns[name]
+    if column.kind == "numeric":
+        return [
+            (column.describe(start, stop), points[start])
+            for start, stop in equal_runs(column, points)
+        ]
+    groups = [
+        (worth, tuple(code for code, other in enumerate(points) if other == worth))
+        for worth in sorted(set(points))
+    ]
+    at = schema.names.index(name)
+    said = [(literal_words(schema, Members(at, codes)), worth) for worth, codes in groups]
+    sizes = [len(codes) for _, codes in groups]
+    if max(sizes) > SHORT:
+        _, worth = said.pop(sizes.index(max(sizes)))
+        said.append(("otherwise", worth))
+    return said

@@ -1,0 +1,1 @@
+"""What is declared, and how a cell becomes a code."""

@@ -1,0 +1,226 @@
+"""Cells to codes, whatever they hold: vectorised, and never raising on a value.
+
+A slice of a column arrives as a NumPy array or an Arrow array. Text is read cell by cell (on
+its distinct values), so one bad cell never changes how another is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from smoothboost.table import _encoding
+from smoothboost.table.schema import Boolean, Column, Label, Numeric, text_of
+
+_NUMERAL = re.compile(
+    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)",
+    re.IGNORECASE | re.ASCII,
+)
+_TRUE = ("true", "t", "yes", "y", "1")
+_FALSE = ("false", "f", "no", "n", "0")
+
+MISSING_TEXTS = frozenset(
+    ("#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "?")
+)
+"""Texts that stand for no value where a file is read or a schema is drafted."""
+
+
+Encode = Callable[[Any, NDArray[np.uint8]], None]
+"""Writes the codes of a slice of cells."""
+
+
+def encoder(column: Column) -> Encode:
+    """Return the function that writes the codes of a column's cells."""
+    if isinstance(column, Numeric):
+        grid = grid_of(column)
+        return lambda cells, codes: _encoding.encode_numeric(read_numbers(cells), *grid, codes)
+
+    declared: Mapping[Any, int]
+    if isinstance(column, Boolean):
+        declared = {**dict.fromkeys(_FALSE, 0), **dict.fromkeys(_TRUE, 1)}
+    else:
+        declared = {value: code for code, value in enumerate(column.values)}
+    any_case = isinstance(column, Boolean)
+
+    def encode_values(cells: Any, codes: NDArray[np.uint8]) -> None:
+        unknown, missing = column.unknown_code, column.missing_code
+        codes[:] = codes_of_values(cells, declared, unknown, missing, any_case)
+
+    return encode_values
+
+
+def codes_of_values(
+    cells: Any,
+    declared: Mapping[Label, int],
+    unknown: int,
+    missing: int,
+    any_case: bool = False,
+) -> NDArray[np.int16]:
+    """Look cells up among declared values, by their text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes_of_values(np.array(["b", "a", "c"]), {"a": 0, "b": 1}, unknown=2, missing=3)
+    array([1, 0, 2], dtype=int16)
+    """
+    by_text = {text_of(value): code for value, code in declared.items()}
+
+    def code_of(value: Any) -> int:
+        if is_missing(value):
+            return missing
+        for text in _spellings(value):
+            if text in by_text:
+                return by_text[text]
+            if any_case and text.lower() in by_text:
+                return by_text[text.lower()]
+        return missing if isinstance(value, str) and not value.strip() else unknown
+
+    return _by_distinct(cells, code_of, np.int16)
+
+
+def objects(values: Iterable[Any]) -> NDArray[np.object_]:
+    """Return values as a one-dimensional array of objects, none of them converted."""
+    return np.array([*values, None], dtype=object)[:-1]
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a cell is None, NaN or NA; never raises."""
+    if value is None:
+        return True
+    try:
+        unequal = value != value  # NaN is not itself
+    except Exception:  # a signalling NaN, or an object whose own methods fail
+        return isinstance(value, Decimal)
+    try:
+        return bool(unequal)
+    except Exception:  # pandas' NA compares to itself; an array compares cell by cell
+        return unequal is value
+
+
+def _spellings(value: Any) -> tuple[str, ...]:
+    """Return the texts by which a cell may be declared; none if it has no text."""
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value)), str(bool(value)).lower(), str(int(value))
+    try:
+        return (text_of(value),)
+    except Exception:  # an object whose own methods fail: no declared value is like it
+        return ()
+
+
+def read_numbers(cells: Any) -> NDArray[np.float64]:
+    """Read cells as float64, NaN where there is no number."""
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
+        with np.errstate(all="ignore"):  # a wider float beyond the doubles is infinite
+            return cells.astype(np.float64, copy=False)
+    if isinstance(cells, pa.Array) and (
+        pa.types.is_integer(cells.type)
+        or pa.types.is_floating(cells.type)
+        or pa.types.is_boolean(cells.type)
+        or pa.types.is_decimal(cells.type)
+    ):
+        numbers = pc.cast(cells, pa.float64(), safe=False)
+        return np.ascontiguousarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return _by_distinct(cells, _number_of, np.float64)
+
+
+def _number_of(value: Any) -> float:
+    if isinstance(value, str):
+        text = value.strip()
+        return float(text) if _NUMERAL.fullmatch(text) else np.nan
+    if isinstance(value, bytes | bytearray | complex | np.complexfloating):
+        return np.nan
+    try:
+        with np.errstate(all="ignore"):
+            return float(value)
+    except OverflowError:  # an integer beyond the floats
+        return np.inf if value > 0 else -np.inf
+    except Exception:  # not a number
+        return np.nan
+
+
+_PLAIN = ({str}, {int}, {float}, {bool}, set[type]())
+
+
+def _by_distinct(cells: Any, read: Any, dtype: Any) -> NDArray[Any]:
+    """Apply `read` to each distinct value and spread the results over the cells."""
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "iu" and cells.size:
+        low, high = int(cells.min()), int(cells.max())
+        if high - low < 1024:
+            values = [read(value) for value in range(low, high + 1)]
+            # In 64 bits, since the difference of two 8-bit numbers may take nine.
+            wide = np.int64 if high < 2**63 else np.uint64
+            return np.asarray(
+                np.array(values, dtype=dtype)[cells.astype(wide, copy=False) - wide(low)]
+            )
+    if isinstance(cells, np.ndarray):
+        cells = _arrow(cells)
+    if isinstance(cells, pa.Array):
+        encoded = cells if pa.types.is_dictionary(cells.type) else _dictionary(cells)
+        if encoded is not None:
+            values = [read(_value(scalar)) for scalar in encoded.dictionary]
+            table = np.array([*values, read(None)], dtype=dtype)
+            places = pc.fill_null(encoded.indices.cast(pa.int64()), len(values))
+            return np.asarray(table[places.to_numpy(zero_copy_only=False)])
+        cells = [_value(scalar) for scalar in cells]
+    return np.array([read(value) for value in cells], dtype=dtype)
+
+
+def _value(scalar: Any) -> Any:
+    """Return an Arrow scalar's value, or an object like no other if Python has none for it."""
+    try:
+        return scalar.as_py()
+    except Exception:  # text that is not UTF-8, a date beyond Python's
+        return object()
+
+
+def _arrow(cells: NDArray[Any]) -> Any:
+    """Return an array's cells as an Arrow array where that changes none, and as a list elsewhere.
+
+    Arrow gives a column one type; cells of several types would be read as each other's.
+    """
+    mixed = cells.dtype.kind == "O"
+    if mixed and {type(value) for value in cells.tolist()} - {type(None)} not in _PLAIN:
+        return cells.tolist()
+    try:
+        return pa.array(cells.tolist() if mixed else np.ascontiguousarray(cells), from_pandas=True)
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return cells.tolist()
+
+
+def _dictionary(cells: Any) -> Any:
+    try:
+        return pc.dictionary_encode(cells)
+    except pa.ArrowNotImplementedError:
+        return None
+
+
+def grid_of(column: Numeric) -> _encoding.Grid:
+    """Lay even cells over a column's cuts, at most one cut in each, for `encode_numeric`.
+
+    Returns the cuts and two infinities; the number of cuts in lower cells, for each cell, and the
+    missing code; origin and scale of the cells; and the missing code. No cells if the cuts are
+    too uneven.
+    """
+    cuts = np.array([*column.cuts, np.inf, np.inf])
+    finite = cuts[:-2]
+    for n_cells in (64, 256, 1024, 4096):
+        if len(finite) < 2:
+            break
+        with np.errstate(over="ignore", divide="ignore"):
+            origin, scale = finite[0], (n_cells - 1) / (finite[-1] - finite[0])
+        if not 0 < scale < np.inf:
+            break
+        cells = np.clip((finite - origin) * scale, 0, n_cells - 1).astype(int)
+        if len(np.unique(cells)) == len(cells):
+            below = np.searchsorted(cells, np.arange(n_cells + 1)).astype(np.uint8)
+            below[-1] = column.missing_code
+            return cuts, below, float(origin), float(scale), column.missing_code
+    return cuts, np.zeros(1, dtype=np.uint8), 0.0, 0.0, column.missing_code

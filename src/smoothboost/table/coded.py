@@ -1,0 +1,273 @@
+"""A schema and a frame to immutable codes: one byte per cell, one class position per row.
+
+Each cell's code depends on that cell and the schema alone. The work goes through the frame in
+slices of rows, so that beyond the codes only a slice is ever copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from narwhals.exceptions import DuplicateError
+from numpy.typing import NDArray
+
+from smoothboost.table import _encoding
+from smoothboost.table.cells import codes_of_values, encoder, grid_of, objects
+from smoothboost.table.schema import Column, Numeric, Schema
+
+_SLICE = 32768  # rows
+
+MAX_ROWS = 1 << 32
+"""The engine numbers rows in 32 bits; more than this calls for a cluster anyway."""
+
+Codes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A frame as the declared codes: what the engines count.
+
+    Parameters
+    ----------
+    schema : Schema
+        The declared public facts.
+    codes : array of uint8, shape (n_columns, n_rows)
+        The code of every cell.
+    labels : array of uint8, shape (n_rows,)
+        The position of every row's class among the declared ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smoothboost import Numeric, Schema
+    >>> schema = Schema({"age": Numeric(edges=[30, 60])}, target=["no", "yes"])
+    >>> table = Table.from_frame(schema, np.array([[25.0], [61.0], [30.0]]), ["no", "yes", "no"])
+    >>> table.codes, table.labels
+    (array([[0, 2, 0]], dtype=uint8), array([0, 1, 0], dtype=uint8))
+    """
+
+    schema: Schema
+    codes: Codes
+    labels: Codes
+
+    def __post_init__(self) -> None:
+        self.codes.setflags(write=False)
+        self.labels.setflags(write=False)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows; public."""
+        return len(self.labels)
+
+    @classmethod
+    def from_frame(cls, schema: Schema, frame: Any, labels: Any, n_threads: int = 1) -> Table:
+        """Encode a frame (or an array, by position) and its labels."""
+        columns = declared_columns(schema, frame)
+        classes = encode_labels(schema, labels)
+        if columns.n_rows != len(classes):
+            raise ValueError(
+                f"Expected as many labels as rows, got {len(classes)} labels "
+                f"and {columns.n_rows} rows."
+            )
+        if columns.n_rows >= MAX_ROWS:
+            raise ValueError(f"Expected fewer than {MAX_ROWS:,} rows, got {columns.n_rows:,}.")
+        if not columns.n_rows:
+            raise ValueError("Expected at least one row, got an empty table (0 sample(s)).")
+        return cls(schema, columns.encode(range(len(schema.columns)), n_threads), classes)
+
+
+@dataclass(frozen=True)
+class DeclaredColumns:
+    """The declared columns of a frame, checked but not yet read.
+
+    `read(position, start, stop)` returns a slice of a column as an array or an Arrow array. If
+    they are the columns of one matrix of floats, `matrix` is it.
+    """
+
+    columns: Sequence[Column]
+    n_rows: int
+    read: Callable[[int, int, int], Any]
+    matrix: NDArray[np.float64] | None = None
+
+    def encode(self, positions: Sequence[int], n_threads: int = 1) -> Codes:
+        """Return the codes of some columns, one row of the result per column."""
+        codes = np.empty((len(positions), self.n_rows), dtype=np.uint8)
+        columns = [self.columns[position] for position in positions]
+        numeric = [column for column in columns if isinstance(column, Numeric)]
+        edges = range(0, self.n_rows, _SLICE)
+        slices = [(start, min(start + _SLICE, self.n_rows)) for start in edges]
+        encode_slice: Callable[[int, int], None]
+        if self.matrix is not None and len(numeric) == len(columns):
+            encode_slice = partial(
+                _encoding.encode_matrix,
+                self.matrix,
+                np.array(positions, dtype=np.int64),
+                [grid_of(column) for column in numeric],
+                codes,
+            )
+        else:
+            encoders = [encoder(column) for column in columns]
+
+            def encode_slice(start: int, stop: int) -> None:
+                for place, position in enumerate(positions):
+                    encoders[place](self.read(position, start, stop), codes[place, start:stop])
+
+        if n_threads == 1 or len(slices) == 1:
+            for start, stop in slices:
+                encode_slice(start, stop)
+        else:
+            with ThreadPoolExecutor(n_threads) as pool:
+                list(pool.map(encode_slice, *zip(*slices, strict=True)))
+        return codes
+
+
+def declared_columns(
+    schema: Schema, frame: Any, needed: Collection[str] | None = None
+) -> DeclaredColumns:
+    """Find the declared columns in a frame by name, or in an array by position.
+
+    A frame must have the `needed` ones, by default all; others are never read. Raises on a
+    missing column, a repeated name, or a type that no cell could satisfy; never on a cell.
+    """
+    columns = tuple(schema.columns.values())
+    if hasattr(frame, "todense"):
+        raise TypeError("Expected a dense frame or array, got a sparse matrix; call .toarray().")
+    native = as_frame(frame)
+    if native is None:
+        array = _as_array(frame, len(columns))
+        return DeclaredColumns(
+            columns,
+            len(array),
+            lambda position, start, stop: array[start:stop, position],
+            matrix=array if array.dtype == np.float64 else None,
+        )
+    needed = schema.names if needed is None else needed
+    _check_names(needed, native.columns)
+    by_position = {at: native.get_column(n) for at, n in enumerate(schema.names) if n in needed}
+    for position, series in by_position.items():
+        _check_type(schema.names[position], columns[position], series.dtype)
+    return DeclaredColumns(
+        columns,
+        len(native),
+        lambda position, start, stop: _cells(by_position[position][start:stop]),
+    )
+
+
+def as_frame(data: Any) -> nw.DataFrame[Any] | None:
+    """Return a data frame of any library through narwhals, and None for anything else."""
+    if isinstance(data, np.ndarray):
+        return None  # at once: narwhals looks for its plugins first
+    try:
+        native = nw.from_native(data, eager_only=True, pass_through=True)
+    except DuplicateError as error:
+        raise ValueError(f"Expected each column name once in the frame. {error}") from None
+    return native if isinstance(native, nw.DataFrame) else None
+
+
+def encode_labels(schema: Schema, labels: Any) -> Codes:
+    """Return the position of each label among the declared classes.
+
+    A label that is not declared is the curator's mistake and raises; the message does not say
+    which or where.
+    """
+    plain = isinstance(labels, np.ndarray)
+    native = labels if plain else nw.from_native(labels, series_only=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        cells = _cells(native)
+    else:
+        listed = isinstance(labels, list | tuple | range)
+        cells = objects(labels) if listed else np.asarray(labels)
+        if cells.ndim != 1:
+            raise ValueError(f"Expected labels in one dimension, got shape {cells.shape}.")
+    positions = codes_of_values(
+        cells, {label: at for at, label in enumerate(schema.target)}, unknown=-1, missing=-1
+    )
+    if (positions < 0).any():
+        classes = ", ".join(repr(label) for label in schema.target)
+        raise ValueError(
+            f"Expected every label in the target column to be a declared class ({classes}); "
+            "some are not. Declare them in the schema's target or remove those rows."
+        )
+    return positions.astype(np.uint8)
+
+
+def _as_array(frame: Any, n_columns: int) -> NDArray[Any]:
+    if isinstance(frame, np.ma.MaskedArray):
+        raise TypeError("Expected a plain array, got a masked one; call .filled(np.nan).")
+    array = _listed_array(frame) if isinstance(frame, list | tuple) else np.asarray(frame)
+    if array.ndim != 2:
+        raise ValueError(
+            f"Expected a frame or a 2D array, got {type(frame).__name__} with {array.ndim} "
+            "dimension(s). Reshape your data: .reshape(-1, 1) for a single column, "
+            ".reshape(1, -1) for a single row."
+        )
+    if array.shape[1] != n_columns:
+        raise ValueError(
+            f"Expected {n_columns} columns as the schema declares, got {array.shape[1]}."
+        )
+    if array.dtype.kind not in "biufOUS":
+        raise ValueError(f"Expected an array of numbers or text, got dtype {array.dtype}.")
+    return array
+
+
+def _listed_array(rows: list[Any] | tuple[Any, ...]) -> NDArray[np.object_]:
+    """Put listed rows into an array cell by cell, so that each keeps its type.
+
+    NumPy would turn numbers beside a text into texts.
+    """
+    if not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
+        return objects(rows)
+    widths = {len(row) for row in rows}
+    if len(widths) > 1:
+        raise ValueError("Expected rows of equal length, got a list of unequal ones.")
+    array = np.empty((len(rows), *widths), dtype=object)
+    for at, row in enumerate(rows):
+        array[at] = objects(row)
+    return array
+
+
+def _check_names(needed: Collection[str], names: list[Any]) -> None:
+    if missing := [name for name in needed if name not in names]:
+        raise ValueError(
+            f"Expected the declared columns {', '.join(needed)}; missing are {', '.join(missing)}."
+        )
+
+
+def _check_type(name: str, column: Column, dtype: Any) -> None:
+    nested = dtype.is_nested() or dtype == nw.Binary
+    if nested or (dtype.is_temporal() and column.kind != "categorical"):
+        raise ValueError(
+            f"Expected column {name!r} to be {column.kind}, got type {dtype}, "
+            "which no cell could satisfy."
+        )
+
+
+def _cells(series: nw.Series[Any]) -> Any:
+    """Return a series as NumPy numbers, an Arrow array, or objects where types may be mixed."""
+    native_type = getattr(series.to_native(), "dtype", None)
+    # A pandas column of objects is called text if it begins so.
+    if native_type == np.dtype(object) or series.dtype in (nw.Object, nw.Int128, nw.UInt128):
+        return objects(series.to_list())
+    if isinstance(series.dtype, nw.Categorical) and not _has_text_categories(series):
+        return objects(series.to_list())
+    if series.dtype.is_integer() or series.dtype.is_float():
+        values = series.to_numpy()
+        # Integers beside a missing one come as floats, which merges large ones: not taken.
+        if values.dtype.kind in ("iu" if series.dtype.is_integer() else "f"):
+            return values
+    try:
+        cells = series.to_arrow()
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return objects(series.to_list())
+    return cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+
+
+def _has_text_categories(series: nw.Series[Any]) -> bool:
+    return all(isinstance(value, str) for value in series.cat.get_categories().to_list())

@@ -1,0 +1,293 @@
+"""The declared public facts of a table: its columns, their domains, and the classes.
+
+Nothing here looks at a row. Every cell of a declared column has a code, whatever it holds, so
+encoding never fails on a value: an error that depends on a cell would itself be a release.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from math import fsum, nextafter
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from smoothboost import _validate
+from smoothboost.table.columns import (
+    MAX_CODES,
+    Boolean,
+    Categorical,
+    Column,
+    Label,
+    Numeric,
+    as_label,
+    as_sequence,
+    check_distinct,
+    check_flag,
+    listed,
+    text_of,
+)
+
+__all__ = ["MAX_CODES", "Boolean", "Categorical", "Column", "Label", "Numeric", "Schema", "text_of"]
+
+FORMAT = "smoothboost-schema"
+FORMAT_VERSION = 2
+_VERSION_1_DEFAULTS: dict[str, Any] = {"bins": 32, "scale": "linear"}
+"""What numeric columns of version 1 mean where they do not say; since then, it is automatic."""
+_SINCE_VERSION_2 = {"base_rates", "integer"}
+
+_KINDS: dict[str, type[Column]] = {kind.kind: kind for kind in (Numeric, Categorical, Boolean)}
+
+
+class Schema:
+    """The public facts about a table, declared and never learned from the rows.
+
+    Parameters
+    ----------
+    columns : mapping of str to Numeric, Categorical or Boolean
+        The columns a model may use, by name.
+    target : sequence of str, int, float or bool
+        The classes, at least two. With two, the second is the positive one.
+    drafted : bool, default False
+        Whether the facts were read from the rows by a draft. A fit then warns and marks its
+        model; whoever has replaced them by public knowledge takes the mark out.
+    base_rates : mapping of class to float, optional
+        The share of every class, if it is publicly known; never counted in the rows. The
+        attribute holds the shares in the order of `target`, or None.
+
+    Examples
+    --------
+    >>> schema = Schema({"age": Numeric(low=17, high=90)}, target=["no", "yes"])
+    >>> Schema.from_json(schema.to_json()) == schema
+    True
+    >>> Schema(schema.columns, ["no", "yes"], base_rates={"yes": 0.03, "no": 0.97}).base_rates
+    (0.97, 0.03)
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, Column],
+        target: Sequence[Label],
+        drafted: bool = False,
+        base_rates: Mapping[Any, float] | None = None,
+    ) -> None:
+        if not isinstance(columns, Mapping) or not columns:
+            raise ValueError("Expected columns to be a non-empty mapping of names to columns.")
+        for name, column in columns.items():
+            if not isinstance(name, str):
+                raise ValueError(f"Expected column names to be text, got {name!r}.")
+            if not isinstance(column, Column):
+                raise ValueError(
+                    f"Expected column {name!r} to be Numeric, Categorical or Boolean, "
+                    f"got {type(column).__name__}."
+                )
+        classes = tuple(as_label("target", label) for label in as_sequence("target", target))
+        if not 2 <= len(classes) <= MAX_CODES:
+            raise ValueError(
+                f"Expected target to declare 2 to {MAX_CODES} classes, "
+                f"got {len(classes)} class(es)."
+            )
+        check_distinct("target", classes)
+        check_flag("drafted", drafted)
+        self.drafted = drafted
+        self.columns = dict(columns)
+        self.target = classes
+        self.base_rates = None if base_rates is None else _shares(base_rates, classes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The column names, in order."""
+        return tuple(self.columns)
+
+    def for_class(self, position: int) -> Schema:
+        """Return the schema of one class against all others: the same columns, two classes.
+
+        Examples
+        --------
+        >>> rates = {"ill": 0.2, "well": 0.75, "lost": 0.05}
+        >>> schema = Schema({"age": Numeric(low=0, high=110)}, list(rates), base_rates=rates)
+        >>> schema.for_class(0).target, schema.for_class(0).base_rates
+        (('not ill', 'ill'), (0.8, 0.2))
+        """
+        at = _validate.whole("position", position, 0, len(self.target) - 1)
+        label = self.target[at]
+        target = (f"not {text_of(label)}", label)  # no text is "not" itself: these differ
+        rates = None
+        if self.base_rates is not None:
+            rate = self.base_rates[at]
+            others = min(1 - rate, nextafter(1, 0))  # below 1, however small the rate
+            rates = dict(zip(target, (others, rate), strict=True))
+        return Schema(self.columns, target, self.drafted, rates)
+
+    def to_json(self) -> str:
+        """Write the schema as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the schema as plain lists and dictionaries."""
+        return {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            **({"drafted": True} if self.drafted else {}),
+            "columns": {name: _column_to_dict(column) for name, column in self.columns.items()},
+            "target": list(self.target),
+            **({} if self.base_rates is None else {"base_rates": self._rates_by_text()}),
+        }
+
+    def _rates_by_text(self) -> dict[str, float]:
+        return dict(zip(map(text_of, self.target), self.base_rates or (), strict=True))
+
+    @classmethod
+    def from_json(cls, text: str) -> Schema:
+        """Read a schema from JSON text."""
+        try:
+            document = json.loads(text, object_pairs_hook=_no_duplicates)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise ValueError(f"Expected a schema in JSON, got something else: {error}.") from None
+        return cls.from_dict(document)
+
+    @classmethod
+    def from_dict(cls, document: Any) -> Schema:
+        """Read a schema from plain lists and dictionaries."""
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise ValueError(f'Expected a schema with "format": "{FORMAT}", got something else.')
+        version = document.get("version")
+        if version not in range(1, FORMAT_VERSION + 1):
+            raise ValueError(
+                f"Expected schema version 1 to {FORMAT_VERSION}, got {version!r}; "
+                "a newer smoothboost may read it."
+            )
+        known = {"format", "version", "drafted", "columns", "target", "base_rates", "$schema"}
+        if set(document) - known or not isinstance(document.get("columns"), dict):
+            raise ValueError(
+                "Expected a schema with the keys format, version, columns and target, "
+                f"got {sorted(document)}."
+            )
+        if version == 1:
+            document = _from_version_1(document)
+        columns = {name: _column_from_dict(name, c) for name, c in document["columns"].items()}
+        return cls(
+            columns,
+            document.get("target", ()),
+            document.get("drafted", False),
+            document.get("base_rates"),
+        )
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the schema to a JSON file."""
+        Path(path).write_text(self.to_json(), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Schema:
+        """Read a schema from a JSON file."""
+        try:
+            return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        except (ValueError, UnicodeDecodeError) as error:
+            raise ValueError(f"{path} is not a schema. {error}") from None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Schema) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        # 1 == True in Python, but they are different declarations.
+        types = tuple(map(type, self.target))
+        return tuple(self.columns.items()), self.target, types, self.drafted, self.base_rates
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{name!r}: {column!r}" for name, column in self.columns.items())
+        mark = ", drafted=True" if self.drafted else ""
+        rates = "" if self.base_rates is None else f", base_rates={self._rates_by_text()!r}"
+        return f"Schema({{{columns}}}, target={list(self.target)!r}{mark}{rates})"
+
+
+def _shares(declared: Any, target: tuple[Label, ...]) -> tuple[float, ...]:
+    """Return the declared share of each class, in the order of the classes."""
+    if not isinstance(declared, Mapping):
+        raise ValueError(
+            "Expected base_rates to be a mapping of every class to its share, "
+            f"got {_validate.shown(declared)}."
+        )
+    classes = [as_label("base_rates", label) for label in declared]
+    check_distinct("base_rates", classes)
+    by_text = dict(zip(map(text_of, classes), declared.values(), strict=True))
+    texts = [text_of(label) for label in target]
+    for label in classes:
+        if text_of(label) not in texts:
+            raise ValueError(f"Expected base_rates of declared classes, got one of {label!r}.")
+    for text, label in zip(texts, target, strict=True):
+        if text not in by_text:
+            raise ValueError(f"Expected base_rates of all classes, got none of {label!r}.")
+    rates = tuple(
+        _validate.number(
+            f"the base rate of {label!r}",
+            by_text[text],
+            "to be a number above 0 and below 1",
+            lambda rate: 0 < float(rate) < 1,
+        )
+        for text, label in zip(texts, target, strict=True)
+    )
+    if abs(fsum(rates) - 1) > 1e-6:
+        raise ValueError(f"Expected base_rates to sum to 1, got {fsum(rates):.9g}.")
+    return rates
+
+
+def _column_to_dict(column: Column) -> dict[str, Any]:
+    declared = {field.name: getattr(column, field.name) for field in fields(column)}
+    kept = {
+        name: listed(value)
+        for name, value in declared.items()
+        if value is not None and value is not False
+    }
+    return {"kind": column.kind, **kept}
+
+
+def _from_version_1(document: dict[str, Any]) -> dict[str, Any]:
+    """Say in words of today's version what a document of version 1 means."""
+    columns = {name: _column_from_version_1(c) for name, c in document["columns"].items()}
+    places = [document, *(c for c in columns.values() if isinstance(c, dict))]
+    if late := {key for place in places for key in place} & _SINCE_VERSION_2:
+        raise ValueError(f"Expected {' and '.join(sorted(late))} in version 2, got version 1.")
+    return {**document, "columns": columns}
+
+
+def _column_from_version_1(column: Any) -> Any:
+    if not isinstance(column, dict) or column.get("kind") != Numeric.kind:
+        return column
+    if column.get("edges") is None:
+        left_out = {k: v for k, v in _VERSION_1_DEFAULTS.items() if column.get(k) is None}
+        return {**column, **left_out}
+    if column.get("scale") == _VERSION_1_DEFAULTS["scale"]:  # then as good as left out
+        return {key: value for key, value in column.items() if key != "scale"}
+    return column
+
+
+def _column_from_dict(name: str, document: Any) -> Column:
+    kinds = list(_KINDS)  # not the mapping itself: a kind may be unhashable
+    if not isinstance(document, dict) or document.get("kind") not in kinds:
+        raise ValueError(f"Expected column {name!r} to have a kind of {', '.join(_KINDS)}.")
+    kind = _KINDS[document["kind"]]
+    arguments = {key: value for key, value in document.items() if key != "kind"}
+    known = {field.name for field in fields(kind)}
+    if unknown := set(arguments) - known:
+        raise ValueError(
+            f"Expected column {name!r} to have only {', '.join(sorted(known))}, "
+            f"got {', '.join(sorted(unknown))}."
+        )
+    try:
+        return kind(**arguments)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Column {name!r}: {error}") from None
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(f"Expected each name once, got {', '.join(map(repr, repeated))} twice.")
+    return dict(pairs)

@@ -1,0 +1,396 @@
+"""Models are read back as they were written, and nothing else is read."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from trees import literals
+from trees import rules as any_rules
+
+from smoothboost import Boolean, Categorical, Model, Numeric, Schema
+from smoothboost.link import Link
+from smoothboost.privacy.guarantee import Guarantee
+from smoothboost.release.model import ErrorLook
+from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule
+
+SCHEMA = Schema(
+    {
+        "age": Numeric(low=0, high=100, bins=4, missing=True),
+        "colour": Categorical(["red", "green", "blue"], other=True),
+        "member": Boolean(),
+    },
+    target=["no", "yes"],
+)
+THREE = Schema(dict(SCHEMA.columns), target=["low", "middle", "high"])
+GUARANTEE = Guarantee(0.5, 0.0, 0.5, 1, 1000, "permute_and_flip", "tight", False, False)
+FRAME = pd.DataFrame(
+    {"age": [10, 60, np.nan], "colour": ["red", "pink", "blue"], "member": [True, False, True]}
+)
+N_CODES = [column.n_codes for column in SCHEMA.columns.values()]
+MIXED = st.lists(any_rules(3, literals(N_CODES)), min_size=1, max_size=6)
+TREE = TreeRule(Split(Literal.at_most(0, 1), Split(Literal.equals(2, 1), 1, 0), 0))
+
+
+def model(rules, schema=SCHEMA, **more):
+    return Model(schema, tuple(rules), GUARANTEE, **more)
+
+
+EXAMPLE = model(
+    [
+        LiteralRule(Literal.at_most(0, 1), 0, 1),
+        LiteralRule(Members(1, (0, 2)), 1, 0),
+        LiteralRule(Literal.equals(2, 1), 1, 0),
+        LiteralRule(None, 0, 0),
+    ],
+    link=Link(0.75, 1.5, (1.0, 2.0), calibrated=True),
+    errors=(ErrorLook(1, None, 0.25), ErrorLook(3, None, 0.125)),
+)
+ABOUT = model(
+    [
+        LiteralRule(Members(1, (1, 3)), 0, 1, about=2),
+        LiteralRule(None, 1, 1, about=0),
+        TreeRule(TREE.root, about=1),
+    ],
+    THREE,
+    errors=(ErrorLook(2, 1, 0.5),),
+)
+
+
+class TestJson:
+    @pytest.mark.parametrize("released", [EXAMPLE, ABOUT], ids=["two", "three"])
+    def test_round_trip_loses_nothing(self, released):
+        again = Model.from_json(released.to_json())
+        assert again == released
+        assert again.to_json() == released.to_json()
+
+    def test_holds_what_was_released_and_nothing_else(self):
+        document = json.loads(EXAMPLE.to_json())
+        assert set(document) == {
+            "format", "version", "guarantee", "rules", "schema", "link", "errors"
+        }  # fmt: skip
+        assert document["rules"] == [
+            {"column": "age", "codes": [0, 2], "if_true": 0, "if_false": 1},
+            {"column": "colour", "in": [0, 2], "if_true": 1, "if_false": 0},
+            {"column": "member", "codes": [1, 2], "if_true": 1, "if_false": 0},
+            {"always": 0},
+        ]
+        assert document["link"] == {
+            "slope": 0.75, "offset": 1.5, "weights": [1.0, 2.0], "calibrated": True
+        }  # fmt: skip
+        assert document["errors"] == [{"after": 1, "share": 0.25}, {"after": 3, "share": 0.125}]
+
+    def test_says_which_class_rules_and_looks_are_about(self):
+        document = json.loads(ABOUT.to_json())
+        assert [rule["about"] for rule in document["rules"]] == [2, 0, 1]
+        assert document["rules"][0]["in"] == [1, 3]
+        assert document["rules"][1] == {"always": 1, "about": 0}
+        assert document["errors"] == [{"after": 2, "about": 1, "share": 0.5}]
+
+    def test_equal_models_are_equal_bytes(self):
+        whole = Link(2, -0.0, (1, 1))
+        same = [
+            model([TREE], link=whole, errors=(ErrorLook(1, None, -0.0),)),
+            model([TREE], link=Link(2.0, 0.0, (1.0, 1.0)), errors=(ErrorLook(1, None, 0),)),
+        ]
+        assert same[0] == same[1]
+        assert same[0].to_json() == same[1].to_json()
+        assert pickle.loads(pickle.dumps(ABOUT)).to_json() == ABOUT.to_json()
+
+    def test_file_round_trip(self, tmp_path):
+        EXAMPLE.write(tmp_path / "m.json")
+        assert Model.read(tmp_path / "m.json") == EXAMPLE
+
+    @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
+    def test_a_truncated_file_is_refused(self, tmp_path, share):
+        text = EXAMPLE.to_json()
+        (tmp_path / "m.json").write_text(text[: int(len(text) * share)])
+        with pytest.raises(ValueError, match=r"m\.json is not a model.*truncated"):
+            Model.read(tmp_path / "m.json")
+
+    def test_a_file_from_the_future_is_refused(self):
+        document = {**json.loads(EXAMPLE.to_json()), "version": 3}
+        with pytest.raises(ValueError, match="Expected model version 1 or 2, got 3; a newer"):
+            Model.from_json(json.dumps(document))
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"rules": []}, "at least one rule"),
+            ({"rules": [{"always": 7}]}, "declared class, got 7"),
+            ({"rules": [{"always": True}]}, "declared class, got True"),
+            ({"rules": [{"column": "age"}]}, "Expected a rule with"),
+            (
+                {"rules": [{"column": "age", "codes": [0, 9], "if_true": 0, "if_false": 1}]},
+                "lie in column 'age'",
+            ),
+            (
+                {"rules": [{"column": "height", "codes": [0, 1], "if_true": 0, "if_false": 1}]},
+                "declared column, got 'height'",
+            ),
+            ({"guarantee": {}}, "Expected a guarantee with"),
+            ({"errors": {}}, "a list of looks"),
+            ({"errors": [3]}, "Expected a look at the errors with"),
+            ({"errors": [{"after": 1}]}, "Expected a look at the errors with"),
+            ({"errors": [{"after": 1, "share": 0.1, "of": 2}]}, "Expected a look at the errors"),
+            ({"errors": [{"after": -1, "share": 0.1}]}, "after a number of rules, got -1"),
+            ({"errors": [{"after": 1.0, "share": 0.1}]}, "after a number of rules, got 1.0"),
+            ({"errors": [{"after": True, "share": 0.1}]}, "after a number of rules, got True"),
+            ({"errors": [{"after": 1, "share": "0.1"}]}, "share to be a number"),
+            ({"errors": [{"after": 1, "share": float("nan")}]}, "share to be a number, got nan"),
+            ({"errors": [{"after": 1, "share": 10**400}]}, "share to be a number"),
+            ({"errors": [{"after": 1, "about": 1, "share": 0.1}]}, "about to be one of three"),
+            ({"link": None}, "Expected a link with slope"),
+            ({"link": {"slope": 1.0}}, "Expected a link with slope"),
+            ({"version": True}, "Expected model version 1 or 2, got True"),
+            ({"version": 1}, "Expected a model with the keys"),
+            ({"training_error": 0.1}, "Expected a model with the keys"),
+            ({"format": "another"}, "Expected a model with"),
+        ],
+    )
+    def test_what_it_does_not_understand_is_refused(self, change, message):
+        document = {**json.loads(EXAMPLE.to_json()), **change}
+        with pytest.raises(ValueError, match=message):
+            Model.from_json(json.dumps(document))
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            ({"slope": 0.0}, "slope > 0, got 0.0"),
+            ({"slope": float("inf")}, "slope > 0, got inf"),
+            ({"slope": True}, "slope > 0, got True"),
+            ({"slope": None}, "slope > 0, got None"),
+            ({"offset": float("nan")}, "offset to be a number, got nan"),
+            ({"offset": 10**400}, "offset to be a number"),
+            ({"offset": "0"}, "offset to be a number, got '0'"),
+            ({"weights": [1.0]}, "weights of 2 classes"),
+            ({"weights": 1.0}, "weights of 2 classes"),
+            ({"weights": [1.0, -1.0]}, "weights > 0, got -1.0"),
+            ({"weights": [1.0, "1"]}, "weights > 0, got '1'"),
+            ({"calibrated": 1}, "true or false"),
+            ({"bits": 3}, "Expected a link with slope"),
+        ],
+    )
+    def test_a_link_that_makes_no_sense_is_refused(self, change, message):
+        document = json.loads(EXAMPLE.to_json())
+        document["link"].update(change)
+        with pytest.raises(ValueError, match=message):
+            Model.from_json(json.dumps(document))
+
+    @pytest.mark.parametrize("text", ["[]", "3", '{"format": "smoothboost-schema"}'])
+    def test_another_document_is_refused(self, text):
+        with pytest.raises(ValueError, match='"format": "smoothboost-model"'):
+            Model.from_json(text)
+
+
+# Rules with several literals
+
+
+def split(**change):
+    return {"column": "age", "codes": [0, 2], "if_true": 1, "if_false": 0, **change}
+
+
+def with_rule(rule):
+    return json.dumps({**json.loads(EXAMPLE.to_json()), "rules": [rule]})
+
+
+def chain(n_literals):
+    """A tree as deep as it has literals."""
+    rule = 1
+    for at in range(n_literals):
+        rule = split(column=("age", "colour")[at % 2], if_true=rule)
+    return rule
+
+
+class TestTreesInJson:
+    @settings(deadline=None)
+    @given(MIXED)
+    def test_round_trip_loses_nothing(self, chosen):
+        released = model(chosen, THREE)
+        again = Model.from_json(released.to_json())
+        assert again == released
+        assert again.to_json() == released.to_json()
+
+    def test_are_nested_the_way_they_are_asked(self):
+        (rule,) = json.loads(model([TREE]).to_json())["rules"]
+        inner = {"column": "member", "codes": [1, 2], "if_true": 1, "if_false": 0}
+        assert rule == {"column": "age", "codes": [0, 2], "if_true": inner, "if_false": 0}
+
+    def test_without_a_second_literal_are_1_rules(self):
+        (rule,) = Model.from_json(with_rule(split())).rules
+        assert rule == LiteralRule(Literal(0, 0, 2), 1, 0)
+
+    @pytest.mark.parametrize("side", ["if_true", "if_false"])
+    @pytest.mark.parametrize(
+        ("inner", "message"),
+        [
+            (split(column="height"), "declared column, got 'height'"),
+            (split(column=None), "declared column, got None"),
+            (split(column=["age"]), "declared column"),
+            (split(if_true=2), "declared class, got 2"),
+            (split(if_false=-1), "declared class, got -1"),
+            (split(if_true=True), "declared class, got True"),
+            (split(if_true=0.0), "declared class, got 0.0"),
+            (split(if_true=None), "declared class, got None"),
+            (split(if_true="yes"), "declared class, got 'yes'"),
+            (split(if_true=[0]), "declared class"),
+            (split(codes=[0, 6]), "lie in column 'age' .*got .0, 6."),
+            (split(codes=[-1, 2]), "lie in column 'age'"),
+            (split(codes=[2, 2]), "lie in column 'age'"),
+            (split(codes=[3, 2]), "lie in column 'age'"),
+            (split(codes=[0.0, 2]), "lie in column 'age'"),
+            (split(codes=[0]), "lie in column 'age'"),
+            (split(codes=2), "lie in column 'age'"),
+            (split(weight=3), "Expected a rule with column, codes, if_true and if_false"),
+            ({"column": "age", "codes": [0, 2], "if_true": 1}, "Expected a rule with"),
+            ({"always": 1}, "Expected a rule with"),
+            ({}, "Expected a rule with"),
+        ],
+    )
+    def test_bad_nodes_are_refused_wherever_they_stand(self, side, inner, message):
+        with pytest.raises(ValueError, match=message):
+            Model.from_json(with_rule(split(**{side: inner})))
+
+    def test_of_255_literals_in_a_row_are_read_written_and_shown(self):
+        released = Model.from_json(with_rule(chain(255)))
+        assert Model.from_json(released.to_json()) == released
+        assert pickle.loads(pickle.dumps(released)) == released
+        assert released.columns_used == ("age", "colour")
+        assert len(released.votes()) == 256
+        assert released.predict(FRAME).tolist() == ["yes", "no", "no"]
+        assert str(released)
+
+    @pytest.mark.parametrize("n_literals", [256, 300])
+    def test_deeper_than_255_literals_are_refused(self, n_literals):
+        with pytest.raises(ValueError, match="at most 255 literals"):
+            Model.from_json(with_rule(chain(n_literals)))
+
+    def test_far_too_deep_for_the_reader_are_refused_too(self):
+        start = '{"column": "age", "codes": [0, 2], "if_false": 0, "if_true": '
+        text = with_rule("here").replace('"here"', start * 100_000 + "1" + "}" * 100_000)
+        with pytest.raises(ValueError, match="Expected"):
+            Model.from_json(text)
+
+    def test_whatever_is_read_can_be_shown(self):
+        ranges = [
+            split(column=name, codes=[start, stop])
+            for name, column in SCHEMA.columns.items()
+            for start in range(column.n_codes)
+            for stop in range(start + 1, column.n_codes + 1)
+        ]
+        for inner in ranges:
+            try:
+                released = Model.from_json(with_rule(split(if_true=inner)))
+            except ValueError:
+                continue  # refused: that is fine, too
+            assert str(released)
+            assert len(released.votes()) == 3
+
+
+def with_about(**change):
+    rule = {"column": "age", "codes": [0, 2], "if_true": 1, "if_false": 0, "about": 2, **change}
+    return json.dumps({**json.loads(ABOUT.to_json()), "rules": [rule]})
+
+
+class TestSetsAndClasses:
+    @pytest.mark.parametrize(
+        "codes",
+        [[], [0, 1, 2, 3], [2, 0], [0, 0], [0, 4], [-1, 0], [0, 1.0], [True], 1, None, [[0]]],
+    )
+    def test_bad_sets_are_refused(self, codes):
+        rule = {"column": "colour", "in": codes, "if_true": 1, "if_false": 0}
+        with pytest.raises(ValueError, match="set of codes to be in order, to lie in column 'col"):
+            Model.from_json(with_rule(rule))
+
+    def test_a_rule_with_a_range_and_a_set_is_refused(self):
+        with pytest.raises(ValueError, match="or in instead of codes"):
+            Model.from_json(with_rule(split(**{"in": [0]})))
+
+    def test_sets_may_stand_inside_of_trees(self):
+        inner = {"column": "colour", "in": [0, 3], "if_true": 1, "if_false": 0}
+        released = Model.from_json(with_rule(split(if_true=inner)))
+        assert released.predict(FRAME).tolist() == ["yes", "no", "no"]
+        assert Model.from_json(released.to_json()) == released
+
+    @pytest.mark.parametrize("codes", [[0], [0, 2], [1, 2, 4], [0, 1, 2, 3], [4]])
+    def test_sets_of_any_column_are_read_and_shown(self, codes):
+        rule = {"column": "age", "in": codes, "if_true": 1, "if_false": 0}
+        released = Model.from_json(with_rule(rule))
+        assert released.rules == (LiteralRule(Members(0, tuple(codes)), 1, 0),)
+        assert len(released.votes()) == 1
+        assert str(released)
+
+    @pytest.mark.parametrize("about", [3, -1, True, 1.0, None, "high"])
+    def test_a_class_that_is_not_declared_is_refused(self, about):
+        with pytest.raises(ValueError, match="about to be one of three or more declared classes"):
+            Model.from_json(with_about(about=about))
+
+    def test_two_classes_are_one_question(self):
+        with pytest.raises(ValueError, match="about to be one of three or more"):
+            Model.from_json(with_rule(split(about=1)))
+
+    @pytest.mark.parametrize("change", [{"if_true": 2}, {"if_false": True}, {"if_true": None}])
+    def test_rules_about_a_class_say_yes_or_no(self, change):
+        with pytest.raises(ValueError, match="about a class to say 0 or 1"):
+            Model.from_json(with_about(**change))
+
+    def test_a_node_inside_of_a_tree_is_about_nothing(self):
+        inner = {"column": "age", "codes": [0, 1], "if_true": 1, "if_false": 0, "about": 1}
+        with pytest.raises(ValueError, match="Expected a rule with"):
+            Model.from_json(with_about(if_true=inner))
+
+    def test_rules_about_classes_and_others_do_not_mix(self):
+        document = json.loads(ABOUT.to_json())
+        document["rules"].append({"always": 2})
+        with pytest.raises(ValueError, match="all about one class each"):
+            Model.from_json(json.dumps(document))
+
+
+def first_version(rules, schema):
+    document = json.loads(model(rules, schema).to_json())
+    kept = ("format", "guarantee", "rules", "schema")
+    return json.dumps({**{key: document[key] for key in kept}, "version": 1})
+
+
+class TestVersion1:
+    """The files of the first release predict what they did."""
+
+    @settings(deadline=None)
+    @given(st.lists(any_rules(2, literals(N_CODES)), min_size=1, max_size=6))
+    def test_of_two_classes(self, chosen):
+        self.check(chosen, SCHEMA)
+
+    @settings(deadline=None)
+    @given(MIXED)
+    def test_of_three_classes(self, chosen):
+        self.check(chosen, THREE)
+
+    def check(self, chosen, schema):
+        released = Model.from_json(first_version(chosen, schema))
+        assert released.rules == tuple(chosen)
+        assert released.errors == ()
+        votes = released.count_votes(FRAME).astype(float)
+        n_classes = votes.shape[1]
+        slope = n_classes / ((n_classes - 1) * np.sqrt(len(chosen)))
+        odds = np.exp(slope * (votes - votes.max(axis=1, keepdims=True)))
+        assert (released.predict_proba(FRAME) == odds / odds.sum(axis=1, keepdims=True)).all()
+        assert (released.predict(FRAME) == released.classes[votes.argmax(axis=1)]).all()
+        assert Model.from_json(released.to_json()) == released
+
+    @pytest.mark.parametrize(
+        "rule",
+        [
+            {"column": "colour", "in": [0, 2], "if_true": 1, "if_false": 0},
+            {"always": 1, "about": 0},
+            {"column": "age", "codes": [0, 2], "if_true": 1, "if_false": 0, "about": 1},
+        ],
+    )
+    def test_knew_neither_sets_nor_rules_about_classes(self, rule):
+        document = json.loads(first_version([TREE], THREE))
+        with pytest.raises(ValueError, match=r"if_false, or always\.$"):
+            Model.from_json(json.dumps({**document, "rules": [rule]}))

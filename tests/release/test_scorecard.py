@@ -1,0 +1,195 @@
+"""Whoever adds up a scorecard has the votes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from smoothboost import Boolean, Categorical, Model, Numeric, Schema
+from smoothboost.privacy.guarantee import Guarantee
+from smoothboost.release.scorecard import card_lines
+from smoothboost.release.wording import literal_words
+from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule, count_votes
+
+SCHEMA = Schema(
+    {
+        "age": Numeric(edges=[20, 40, 60], missing=True),
+        "pet": Categorical(["cat", "dog", "fish"], other=True, missing=True),
+        "town": Categorical(list("abcdefghij")),
+        "member": Boolean(),
+    },
+    target=["no", "yes"],
+)
+THREE = Schema(dict(SCHEMA.columns), target=["low", "middle", "high"])
+GUARANTEE = Guarantee(0.5, 0.0, 0.5, 1, 1000, "permute_and_flip", "tight", False, False)
+SIZES = [column.n_codes for column in SCHEMA.columns.values()]
+
+
+def model(rules, schema=SCHEMA):
+    return Model(schema, tuple(rules), GUARANTEE)
+
+
+@st.composite
+def column_tests(draw):
+    column = draw(st.integers(0, len(SIZES) - 1))
+    if SCHEMA.columns[SCHEMA.names[column]].kind == "categorical":
+        codes = draw(st.sets(st.integers(0, SIZES[column] - 1), min_size=1))
+        return Members(column, tuple(sorted(codes))[: SIZES[column] - 1])
+    if column == 0:
+        at_most = Literal.at_most(column, draw(st.integers(0, 2)))
+        return draw(st.sampled_from([at_most, Literal.equals(0, 4)]))
+    return Literal.equals(column, 1)
+
+
+def signed(about):
+    """1-rules and constants, with two outcomes."""
+    outcomes = st.integers(0, 1)
+    constants = st.builds(lambda value, c: LiteralRule(None, value, value, c), outcomes, about)
+    rules = st.builds(LiteralRule, column_tests(), outcomes, outcomes, about) | constants
+    return st.lists(rules, min_size=1, max_size=12)
+
+
+def meaning(name, value):
+    """The codes that a line's words are about; None for all that no other line mentions."""
+    column = SCHEMA.columns[name]
+    at = SCHEMA.names.index(name)
+    if value == "otherwise":
+        return None
+    if column.kind == "numeric":
+        ranges = [(a, b) for a in range(column.n_codes) for b in range(a + 1, column.n_codes + 1)]
+        (found,) = {
+            tuple(range(a, b))
+            for a, b in ranges
+            if b - a < column.n_codes and column.describe(a, b) == value
+        }
+        return found
+    sets = [
+        tuple(code for code in range(column.n_codes) if bits >> code & 1)
+        for bits in range(1, 2**column.n_codes - 1)
+    ]
+    (found,) = [codes for codes in sets if literal_words(SCHEMA, Members(at, codes)) == value]
+    return found
+
+
+def added_up(lines):
+    """Add the points of a card for every code of every column: start, then one array a column."""
+    (start,) = [line.points for line in lines if not line.column]
+    points = {name: np.full(size, -1) for name, size in zip(SCHEMA.names, SIZES, strict=True)}
+    for name in points:
+        mine = [line for line in lines if line.column == name]
+        rest = set(range(len(points[name])))
+        for line in sorted(mine, key=lambda line: line.value == "otherwise"):
+            codes = meaning(name, line.value)
+            codes = sorted(rest) if codes is None else codes
+            assert rest.issuperset(codes)  # every value stands on one line
+            rest -= set(codes)
+            points[name][list(codes)] = line.points
+        assert not mine or not rest
+        if not mine:
+            points[name][:] = 0
+    return start, list(points.values())
+
+
+def rows(count=60):
+    random = np.random.default_rng(0)
+    return np.stack([random.integers(0, size, count) for size in SIZES]).astype(np.uint8)
+
+
+def check(lines, votes, codes):
+    start, points = added_up(lines)
+    totals = start + sum(column[mine] for column, mine in zip(points, codes, strict=True))
+    assert totals.tolist() == votes.tolist()
+    assert all(column.min() == 0 for column in points)
+
+
+@settings(deadline=None, max_examples=40)
+@given(signed(st.none()))
+def test_points_add_up_to_the_votes_for_the_second_class(chosen):
+    codes = rows()
+    votes = np.zeros((codes.shape[1], 2), dtype=np.int64)
+    for rule in chosen:
+        count_votes(rule, codes, votes)
+    check(card_lines(model(chosen)), votes[:, 1] - votes[:, 0], codes)
+
+
+@settings(deadline=None, max_examples=40)
+@given(signed(st.integers(0, 2)))
+def test_points_add_up_to_the_votes_of_each_class(chosen):
+    released = model(chosen, THREE)
+    codes = rows()
+    votes = np.zeros((codes.shape[1], 3), dtype=np.int64)
+    for rule in chosen:
+        count_votes(rule, codes, votes)
+    lines = card_lines(released)
+    heard = sorted({rule.about for rule in chosen})
+    assert list(dict.fromkeys(line.label for line in lines)) == heard
+    for label in heard:
+        check([line for line in lines if line.label == label], votes[:, label], codes)
+
+
+def test_frame_names_columns_values_and_points():
+    chosen = [
+        LiteralRule(Literal.at_most(0, 0), 0, 1),
+        LiteralRule(Literal.at_most(0, 2), 0, 1),
+        LiteralRule(Literal.at_most(0, 2), 0, 1),
+        LiteralRule(Members(1, (0, 3)), 1, 0),
+        LiteralRule(None, 1, 1),
+    ]
+    card = model(chosen).scorecard()
+    assert card.columns.tolist() == ["column", "value", "points"]
+    assert card.values.tolist() == [
+        ["", "start", -3],
+        ["age", "≤ 20", 0],
+        ["age", "in (20, 60]", 2],
+        ["age", "> 60 or missing", 6],
+        ["pet", "in {dog, fish, missing}", 0],
+        ["pet", "in {cat, another value}", 2],
+    ]
+
+
+def test_long_lists_of_categories_are_what_is_left():
+    card = model([LiteralRule(Members(2, (0, 2)), 0, 1)]).scorecard()
+    assert card.values.tolist() == [
+        ["", "start", -1],
+        ["town", "in {a, c}", 0],
+        ["town", "otherwise", 2],
+    ]
+
+
+def test_columns_that_matter_most_come_first_and_others_not_at_all():
+    member, cat = Literal.equals(3, 1), Literal.equals(1, 0)
+    undone = [LiteralRule(Literal.at_most(0, 1), 1, 0), LiteralRule(Literal.at_most(0, 1), 0, 1)]
+    card = model([LiteralRule(cat, 1, 0), *undone, *[LiteralRule(member, 0, 1)] * 2]).scorecard()
+    assert list(dict.fromkeys(card.column)) == ["", "member", "pet"]
+
+
+def test_of_many_classes_has_a_card_for_each_with_its_columns_only():
+    member, cat = Literal.equals(3, 1), Literal.equals(1, 0)
+    card = model([LiteralRule(cat, 1, 0, 2), LiteralRule(member, 0, 1, 0)], THREE).scorecard()
+    assert card.columns.tolist() == ["column", "value", "points", "class"]
+    assert card.values.tolist() == [
+        ["", "start", -1, "low"],
+        ["member", "is true", 0, "low"],
+        ["member", "is false", 2, "low"],
+        ["", "start", -1, "high"],
+        ["pet", "is not cat", 0, "high"],
+        ["pet", "is cat", 2, "high"],
+    ]
+
+
+def test_old_models_of_many_classes_have_one_too():
+    card = model([LiteralRule(Literal.equals(3, 1), 2, 0)], THREE).scorecard()
+    assert card[card["class"] == "low"].values.tolist() == [
+        ["", "start", 0, "low"],
+        ["member", "is true", 0, "low"],
+        ["member", "is false", 1, "low"],
+    ]
+    assert card[card["class"] == "middle"].values.tolist() == [["", "start", 0, "middle"]]
+
+
+def test_rules_with_several_literals_have_none():
+    tree = TreeRule(Split(Literal.equals(3, 1), Split(Literal.equals(1, 0), 1, 0), 0))
+    with pytest.raises(ValueError, match="Expected a model of 1-rules"):
+        model([tree]).scorecard()

@@ -1,0 +1,147 @@
+"""The house: which room may import which, and how large its parts may be."""
+
+from __future__ import annotations
+
+import ast
+import re
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src" / "smoothboost"
+ROOMS = (
+    {"exceptions", "_validate", "_show", "_version"},
+    {"privacy"},
+    {"table"},
+    {"rules", "link", "error_looks"},
+    {"counting"},
+    {"learners"},
+    {"fitting"},
+    {"release"},
+    {"parameters", "classifier"},
+    {"datasets", "theory"},
+    {"cli"},
+    {""},  # the package itself
+)
+"""Lowest first: a room may import from those before it, and from itself."""
+PRIVACY_MAY = {"privacy", "exceptions", "_validate"}
+
+LONGEST_FILE, LONGEST_FUNCTION, MOST_PARAMETERS = 500, 60, 8
+
+
+def module_name(path: Path) -> str:
+    """Return a file's module, without the package: "table.schema"."""
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {module_name(path): path for path in SOURCE.rglob("*.py")}
+EXTENSIONS = {module_name(path) for path in SOURCE.rglob("*.pyx")}
+
+
+def imports_of(source: str) -> set[str]:
+    """Return the modules of this package that a program imports when it runs."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = [ast.Pass()]
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.startswith("smoothboost")}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("smoothboost"):
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            known = {f"smoothboost.{name}" for name in FILES.keys() | EXTENSIONS}
+            found |= {name if name in known else node.module for name in inner}
+    return {name.removeprefix("smoothboost").removeprefix(".") for name in found}
+
+
+def room_of(module: str) -> int:
+    return next(at for at, rooms in enumerate(ROOMS) if module.split(".")[0] in rooms)
+
+
+def faults(imports: dict[str, set[str]]) -> list[str]:
+    """Return what is wrong with who imports whom."""
+    found = []
+    for module, targets in imports.items():
+        for target in targets:
+            if room_of(target) > room_of(module):
+                found.append(f"{module} imports {target}, which is above it")
+            if module.split(".")[0] == "privacy" and target.split(".")[0] not in PRIVACY_MAY:
+                found.append(f"{module} imports {target}")
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        found.append(f"cycle: {' '.join(error.args[1])}")
+    return found
+
+
+REAL = {module: imports_of(path.read_text(encoding="utf-8")) for module, path in FILES.items()}
+
+
+def test_every_module_has_a_room():
+    assert len(FILES) > 40
+    for module in FILES:
+        assert room_of(module) >= 0
+
+
+def test_rooms_import_from_lower_ones_only_and_in_no_circle():
+    assert faults(REAL) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "target", "fault"),
+    [
+        ("counting.engine", "learners.choices", "which is above it"),
+        ("fitting.plan", "release.display", "which is above it"),
+        ("table.columns", "table.schema", "cycle"),
+        ("privacy.mechanisms", "rules", "privacy.mechanisms imports rules"),
+        ("privacy.mechanisms", "_show", "privacy.mechanisms imports _show"),
+    ],
+)
+def test_a_wrong_import_is_found(module, target, fault):
+    changed = REAL | {module: REAL[module] | {target}}
+    assert any(fault in found for found in faults(changed))
+
+
+def test_imports_are_read_from_programs():
+    text = "from smoothboost.table import cuts\nfrom smoothboost.rules import Rule\n"
+    assert imports_of(text) == {"table.cuts", "rules"}
+    assert imports_of("if TYPE_CHECKING:\n    import smoothboost.rules\n") == set()
+    assert imports_of("def f():\n    import smoothboost.rules\n") == {"rules"}
+
+
+def test_the_map_names_rooms_and_files_that_exist():
+    text = (SOURCE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([a-z_/]+\.(?:py|md|json|build)|[a-z_/]+/)`", text)
+    assert len(named) > 40
+    roots = (SOURCE, SOURCE.parents[1])
+    assert [name for name in named if not any((root / name).exists() for root in roots)] == []
+    for rooms in ROOMS[:-1]:
+        for room in rooms:
+            assert f"`{room}`" in text or f"`{room}/`" in text
+
+
+def functions_of(tree: ast.AST) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def length_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return how many lines a function takes, without its docstring and its parameters."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return body[-1].end_lineno - body[0].lineno + 1 if body else 0
+
+
+@pytest.mark.parametrize("module", sorted(FILES))
+def test_no_file_and_no_function_is_too_large(module):
+    text = FILES[module].read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= LONGEST_FILE
+    for function in functions_of(ast.parse(text)):
+        assert length_of(function) <= LONGEST_FUNCTION, function.name
+        is_command = any("command" in ast.unparse(each) for each in function.decorator_list)
+        if function.name != "__init__" and not is_command:
+            spec = function.args
+            names = [each.arg for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+            parameters = [name for name in names if name not in ("self", "cls")]
+            assert len(parameters) <= MOST_PARAMETERS, function.name

@@ -13,9 +13,10 @@ from experiments.first_rule import plan_of
 from experiments.fit import Fit
 from experiments.store import Result
 from smoothboost import OneRule, PairRule, TopDown
-from smoothboost.counting.count_table import make_engine
 from smoothboost.fitting.boost import Booster, boost
-from smoothboost.fitting.pricing import Budget, Plan
+from smoothboost.fitting.plan import Plan
+from smoothboost.fitting.pricing import Budget
+from smoothboost.fitting.problems import make_engine
 from smoothboost.privacy.randomness import SeededBits
 from smoothboost.rules import Rule
 from smoothboost.table.coded import Table

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from numbers import Real
 from typing import Any
 
@@ -29,11 +28,11 @@ from smoothboost.learners.literals import Constraints
 from smoothboost.learners.one_rule import OneRule
 from smoothboost.learners.pair_rule import PairRule
 from smoothboost.learners.top_down import TopDown
-from smoothboost.link import Link
 from smoothboost.parameters import (
     Decision,
     bit_source,
     class_weights_of,
+    costs_of,
     decision_of,
     epsilon_of,
     is_auto,
@@ -211,7 +210,10 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
         threads = threads_of(self.n_jobs) if table.codes.size > _SMALL else 1
         engines = engines_of(table, candidates, plan.measure.n_rounds, threads)
-        booster = Booster(engines, candidates, plan)
+        decision, own = self._decision(schema), class_weights_of(self.class_weight, schema)
+        count_alike = plan.following is None and plan.look("link") is None
+        costs = costs_of(decision, own, table.n_rows, count_alike)
+        booster = Booster(engines, candidates, plan, costs)
         with progress(self.verbose, plan.n_rounds) as on_round:
             rules = boost(booster, bits, on_round)
 
@@ -227,8 +229,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             seeded=private and self.random_state is not None,
             drafted=schema.drafted,
         )
-        weights = class_weights_of(self.class_weight, schema)
-        link = _link(booster, plan, self._decision(schema), weights)
+        link = booster.released_link(costs(booster.shares))
         self.model_ = Model(schema, rules, self.privacy_, link, booster.errors)
         self.classes_ = np.unique(self.model_.classes)
         return self
@@ -372,6 +373,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             mechanism=mechanism,
             calibrate=calibrate,
             class_looks=len(candidates) if decision.costs is None else 0,
+            cut_look=len(candidates) == 1 and decision.is_uneven,
             shares=supposed_errors(schema),
         )
 
@@ -438,26 +440,6 @@ _ANY_SCHEMA = Schema({f"column{at}": Boolean() for at in range(8)}, target=[0, 1
 
 def _below_one(value: float) -> bool:
     return 0 <= value < 1
-
-
-def _link(
-    booster: Booster, plan: Plan, decision: Decision, class_weights: Sequence[Fraction]
-) -> Link:
-    """Return how votes become probabilities and decisions, from what was released.
-
-    Class weights last in the votes only if density and link are fixed: a density follows errors
-    that count all rows alike, and a link is chosen by them. Then they count as costs here.
-    """
-    shares = [max(1, count) / (2 * plan.measure.n_rows) for count in booster.shares]
-    if len(shares) == 1:
-        shares = [max(1 - shares[0], shares[0] / 1e6), shares[0]]
-    weights = decision.weights(tuple(shares))
-    if plan.following is not None or booster.link is not None:
-        costs = (cost * float(own) for cost, own in zip(weights, class_weights, strict=True))
-        weights = tuple(min(max(cost, 1e-300), 1e300) for cost in costs)
-    if booster.link is not None:
-        return plan.links.link(booster.link, weights)
-    return Link.plain(plan.n_rounds * plan.n_rules**2, weights)
 
 
 def _is_named(X: Any) -> bool:

@@ -34,7 +34,7 @@ class Link:
         The votes at which the odds are even; 0 with more than two classes.
     weights : tuple of float
         What a mistake on a row of each class costs: the class with the largest probability times
-        weight is predicted.
+        weight is predicted. If a threshold was chosen privately, the weights that put it there.
     calibrated : bool, default False
         Whether slope and offset were chosen privately by the rows, or follow from the number of
         rules alone.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
@@ -33,6 +33,11 @@ class Decision:
     """
 
     costs: tuple[float, ...] | None
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether mistakes on rows of different classes do not cost the same."""
+        return self.costs is None or len(set(self.costs)) > 1
 
     def weights(self, shares: tuple[float, ...]) -> tuple[float, ...]:
         """Return the cost of a mistake on each class, given their shares where needed."""
@@ -74,6 +79,29 @@ def class_weights_of(declared: Any, schema: Schema, known: bool = True) -> tuple
         got = _validate.shown(declared)
         raise ValueError(f"Expected class_weight to be a mapping or None, got {got}.")
     return by_class("class_weight", declared, schema, known)
+
+
+def costs_of(
+    decision: Decision, class_weights: Sequence[Fraction], n_rows: int, in_votes: bool
+) -> Callable[[tuple[int, ...]], tuple[float, ...]]:
+    """Return what a mistake on each class costs, given the doubled counts that were released.
+
+    Class weights last in the votes only if density and link are fixed, which `in_votes` says: a
+    density follows errors that count all rows alike, and a link is chosen by them. Otherwise they
+    count as costs.
+    """
+
+    def costs(doubled: tuple[int, ...]) -> tuple[float, ...]:
+        shares = [max(1, count) / (2 * n_rows) for count in doubled]
+        if len(shares) == 1:
+            shares = [max(1 - shares[0], shares[0] / 1e6), shares[0]]
+        weights = decision.weights(tuple(shares))
+        if in_votes:
+            return weights
+        both = (cost * float(own) for cost, own in zip(weights, class_weights, strict=True))
+        return tuple(min(max(cost, 1e-300), 1e300) for cost in both)
+
+    return costs
 
 
 def by_class(

@@ -118,13 +118,12 @@ def test_threshold_says_what_predictions_maximise(folder):
     run(*FIT, "--threshold", "accuracy", "-o", "model.json")
     assert Model.read("model.json").link.weights == (1, 1)
     costs = ("--threshold", "high=8", "--threshold", "low=0.5")
-    run(*FIT, *costs, "--force", "-o", "model.json")
+    run(*FIT, *costs, "--calibrate", "0", "--force", "-o", "model.json")
     assert Model.read("model.json").link.weights == (0.5, 8)
     balanced = ("--threshold", "balanced", "--epsilon", "50")
     shown = run(*FIT, *balanced, "--force", "-o", "model.json").stdout
     assert "look at classes" in shown
-    low, high = Model.read("model.json").link.weights
-    assert low / high == pytest.approx(1, abs=0.3)  # half of the rows are high
+    assert "look at thresholds" in shown
 
 
 def test_plan_knows_calibrate_and_threshold(folder):

@@ -62,6 +62,7 @@ class Setting:
     look_share: Fraction = Fraction(1, 2)
     link_share: Fraction = Fraction(0)
     class_share: Fraction = Fraction(0)
+    costs: tuple[float, float] | None = None
     delta: float = 0.0
 
     def __str__(self) -> str:
@@ -71,6 +72,7 @@ class Setting:
         parts += [f"looks {self.look_share}"] if self.follows else []
         parts += [f"link {self.link_share}"] if self.link_share else []
         parts += [f"classes {self.class_share}"] if self.class_share else []
+        parts += [f"costs {self.costs}"] if self.costs else []
         parts += [f"delta {self.delta}"] if self.delta else []
         return "-".join(map(str, parts))
 
@@ -124,6 +126,7 @@ class Setting:
                 mechanism=mechanism,
                 calibrate=self.link_share,
                 class_looks=self.n_problems if self.class_share else 0,
+                cut_look=self.costs is not None,
             )
         if plan.following is not None:
             lowest = Fraction(1, self.n_rows)
@@ -135,7 +138,7 @@ class Setting:
         cells = np.array(rows, dtype=np.uint8)
         table = Table(self.schema, np.ascontiguousarray(cells[:, :-1].T), cells[:, -1].copy())
         engines = engines_of(table, self.candidates, plan.measure.n_rounds)
-        return Booster(engines, self.candidates, plan)
+        return Booster(engines, self.candidates, plan, lambda shares: self.costs)
 
 
 Rows = tuple[tuple[int, ...], ...]

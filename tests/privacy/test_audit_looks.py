@@ -60,6 +60,11 @@ LAST = [
         3, 2, 2, *CEILING, class_share=HALF / 2, look_share=HALF / 2, link_share=HALF / 4, **FOLLOWS
     ),
     Setting(3, 2, 1, *CEILING, learner=SET_RULE, columns="category", link_share=HALF),
+    *(
+        Setting(n, 2, n_rounds, *CEILING, columns="Boolean", link_share=HALF, costs=costs)
+        for n, n_rounds in ((3, 1), (4, 1), (3, 2))
+        for costs in ((1.0, 1.0), (1.0, 20.0))
+    ),
     Setting(2, 2, 1, *CEILING, learner=PairRule(), link_share=HALF),
     Setting(3, 2, 1, *CEILING, learner=TopDown(1), link_share=HALF, columns="Boolean"),
     Setting(2, 3, 3, *CEILING, link_share=HALF, columns="Boolean"),

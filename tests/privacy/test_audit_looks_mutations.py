@@ -123,6 +123,15 @@ def test_half_the_range_of_links_is_caught(monkeypatch):
     assert worst(LINK, MUCH) > 1.01
 
 
+def test_half_the_range_of_thresholds_is_caught(monkeypatch):
+    setting = Setting(
+        3, 2, 1, *CEILING, columns="Boolean", link_share=Fraction(9, 10), costs=(1, 1)
+    )
+    assert worst(setting, MUCH) <= 1 + ROUNDING
+    monkeypatch.setattr(plan_module, "CUT_RANGE", plan_module.CUT_RANGE // 4)
+    assert worst(setting, MUCH) > 1.01
+
+
 def test_a_prior_of_sets_by_the_rows_is_caught(monkeypatch):
     setting = Setting(4, 2, 1, *CEILING, learner=SET_RULE, columns="category")
     assert worst(setting) <= 1 + ROUNDING

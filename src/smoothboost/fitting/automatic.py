@@ -47,6 +47,8 @@ LOOK_SHARE, LINK_SHARE, CLASS_SHARE = Fraction(1, 20), Fraction(1, 20), Fraction
 
 Of one that adds up in squares it is the same share of the squares, of which looks use less.
 """
+CUT_SHARE = Fraction(1, 20)
+"""What a look at thresholds may cost, where classes do not count alike."""
 LINK_NOISE = 0.05
 """A look at links is worth its price if it loses less than this share of the rows to noise."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import exp
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from smoothboost.error_looks import ErrorLook
 from smoothboost.fitting.following import distance_scores, doubled_errors
 from smoothboost.fitting.plan import Plan
 from smoothboost.learners.choices import Candidates, Round
+from smoothboost.link import Link
 from smoothboost.privacy.mechanisms import Selection
 from smoothboost.privacy.randomness import BitSource
 from smoothboost.rules import Rule, takes_back
@@ -71,18 +73,26 @@ class Booster:
         The rules that compete in each problem.
     plan : Plan
         Rounds, weights, and what each choice may spend.
+    costs : callable, optional
+        Given the doubled counts of classes that were released, what a mistake on a row of each of
+        two classes costs: for a look at thresholds.
 
     Attributes
     ----------
     rules : tuple of Rule
-        What was chosen so far; likewise `errors`, `shares` (doubled counts of classes) and
-        `link`, the index of one.
+        What was chosen so far; likewise `errors`, `shares` (doubled counts of classes), and
+        `link` and `cut`, the index of a link and of a threshold.
     """
 
     def __init__(
-        self, engines: Sequence[CountEngine], candidates: Sequence[Candidates], plan: Plan
+        self,
+        engines: Sequence[CountEngine],
+        candidates: Sequence[Candidates],
+        plan: Plan,
+        costs: Callable[[tuple[int, ...]], tuple[float, ...]] | None = None,
     ) -> None:
         self._plan = plan
+        self._costs = costs
         self._problems = [
             _start(plan, at, engine, rules)
             for at, (engine, rules) in enumerate(zip(engines, candidates, strict=True))
@@ -94,6 +104,7 @@ class Booster:
         self.errors: tuple[ErrorLook, ...] = ()
         self.shares: tuple[int, ...] = ()
         self.link: int | None = None
+        self.cut: int | None = None
         self.choices_left = plan.n_choices + plan.n_rounds * candidates[0].n_choices
 
     @property
@@ -124,6 +135,8 @@ class Booster:
             doubled = 2 * int(counts[1].sum())
         elif self._kind == "link":
             return plan.selection("link", self._link_scores())
+        elif self._kind == "threshold":
+            return plan.selection("threshold", self._cut_scores())
         else:
             if self._round is None:
                 turn = self._turn
@@ -142,6 +155,8 @@ class Booster:
             self.shares += (self._plan.count_options("class")[index],)
         elif self._kind == "link":
             self.link = index
+        elif self._kind == "threshold":
+            self.cut = index
         elif self._round is None:
             raise RuntimeError("Expected a proposal before its outcome.")
         else:
@@ -191,7 +206,7 @@ class Booster:
         asked = self._plan.look("class")
         if asked is not None and len(self.shares) < asked.count:
             return "class"
-        return "link"
+        return "link" if self.link is None else "threshold"
 
     def _link_scores(self) -> NDArray[np.int64]:
         links = self._plan.links
@@ -199,6 +214,28 @@ class Booster:
             return links.scores(self._problems[0].engine.level_counts())
         engines = [problem.engine for problem in self._problems]
         return sum_over_rows(engines, links.lead_scores)
+
+    def _cut_scores(self) -> NDArray[np.int64]:
+        assert self._costs is not None
+        first, second = self._costs(self.shares)
+        counts = self._problems[0].engine.level_counts()
+        return self._plan.cuts.scores(counts, (first, second))
+
+    def released_link(self, weights: tuple[float, ...]) -> Link:
+        """Return how votes become probabilities and decisions, from what was chosen.
+
+        Parameters
+        ----------
+        weights : tuple of float
+            What a mistake on a row of each class costs; a chosen threshold overrides them.
+        """
+        if self.link is None:
+            return Link.plain(self._plan.n_rounds * self._plan.n_rules**2, weights)
+        link = self._plan.links.link(self.link, weights)
+        if self.cut is None:
+            return link
+        worth = link.slope * (link.offset - self._plan.cuts.thresholds[self.cut])
+        return replace(link, weights=(1.0, exp(min(max(worth, -690.0), 690.0))))
 
     def fork(self) -> Booster:
         """Return a second booster in the same state."""
@@ -236,8 +273,8 @@ def boost(
 
     Notes
     -----
-    Guarantee: the booster's rules, errors, shares and link are the only things computed from the
-    rows, and together they are within the plan's budget (docs/privacy/composition.md).
+    Guarantee: the booster's rules, errors, shares, link and cut are the only things computed from
+    the rows, and together they are within the plan's budget (docs/privacy/composition.md).
     """
     while booster.choices_left:
         booster.accept(booster.propose().sample(bits))

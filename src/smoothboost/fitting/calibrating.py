@@ -26,6 +26,13 @@ putting another there changes every score by an amount between minus and plus th
 (docs/privacy/calibration.md).
 """
 
+COST_BITS = 20
+CUT_RANGE = 2 << COST_BITS
+"""By how much the scores of thresholds may move against each other when one row is replaced.
+
+What a row that is right counts lies between 0 and 2**COST_BITS, whatever the threshold.
+"""
+
 _EXP_BITS = 40
 _SLOPES = 10  # each sqrt(2) times the one before, up to 2 * sqrt(2) times the plain link's
 _OFFSETS = (0, 5, 10, 15, 20, 30, 40, 55, 75, 100, 130, 170, 220)  # hundredths of sqrt(votes)
@@ -103,6 +110,58 @@ class LinkOptions:
             miss = np.where(right, (1 << LOSS_BITS) - share, share)
             scores.append(-int((miss * miss >> LOSS_BITS).sum()))
         return np.array(scores, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class CutOptions:
+    """The thresholds that compete where mistakes on the two classes do not cost the same.
+
+    Parameters
+    ----------
+    n_votes : int
+        Votes of the only problem.
+    at_once : int, default 1
+        How many of them are cast together: thresholds are as many votes apart.
+
+    Examples
+    --------
+    >>> CutOptions(3).thresholds  # between -3, -1, 1 and 3 votes for the second class
+    (-4, -2, 0, 2, 4)
+    """
+
+    n_votes: int
+    at_once: int = 1
+
+    @cached_property
+    def thresholds(self) -> tuple[int, ...]:
+        """Votes for the second class, minus those for the first, above which it is predicted."""
+        every = range(-self.n_votes - 1, self.n_votes + 2, 2 * self.at_once)
+        return (*every, *(() if every[-1] == self.n_votes + 1 else (self.n_votes + 1,)))
+
+    def __len__(self) -> int:
+        return len(self.thresholds)
+
+    def scores(self, counts: NDArray[np.int64], weights: tuple[float, float]) -> NDArray[np.int64]:
+        """Score thresholds by the rows right, each as much as a mistake on its class costs.
+
+        Parameters
+        ----------
+        counts : array of int64, shape (2, n_votes + 1)
+            Rows at each (class, level).
+        weights : tuple of float
+            What a mistake on a row of each class costs, above 0; only their ratio matters.
+
+        Notes
+        -----
+        Guarantee: given the weights, replacing a row changes all scores by amounts in an interval
+        of length `CUT_RANGE` (docs/privacy/calibration.md).
+        """
+        units = [max(1, int(each / max(weights) * (1 << COST_BITS))) for each in weights]
+        # Level v of the second class means 2 v - n votes for it, and of the first n - 2 v.
+        above = np.array([(self.n_votes + cut + 1) // 2 for cut in self.thresholds])
+        second = np.append(counts[1, ::-1].cumsum()[::-1], 0)  # rows at this level or higher
+        first = np.append(counts[0, ::-1].cumsum()[::-1], 0)
+        return np.asarray(units[1] * second[above] + units[0] * first[self.n_votes + 1 - above])
 
 
 @lru_cache(maxsize=16)

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from smoothboost._show import render
 from smoothboost.counting.measure import Measure
 from smoothboost.fitting import automatic
-from smoothboost.fitting.calibrating import LINK_RANGE, LinkOptions
+from smoothboost.fitting.calibrating import CUT_RANGE, LINK_RANGE, CutOptions, LinkOptions
 from smoothboost.fitting.following import (
     COUNT_RANGE,
     Following,
@@ -61,7 +61,7 @@ class Plan:
     following : Following or None
         How density and learning rate follow looks at the errors.
     looks : tuple of Look
-        The kinds of looks that are made: "error", "class" and "link".
+        The kinds of looks that are made: "error", "class", "link" and "threshold".
     n_rules : int, default 1
         How many rules a round makes.
     """
@@ -107,6 +107,11 @@ class Plan:
     def links(self) -> LinkOptions:
         """The links that the last look chooses among."""
         return LinkOptions(self.measure.n_rounds, self.n_problems, self.n_rules)
+
+    @property
+    def cuts(self) -> CutOptions:
+        """The thresholds that a look chooses among, where classes do not count alike."""
+        return CutOptions(self.measure.n_rounds, self.n_rules)
 
     def looks_after(self, n_done: int) -> bool:
         """Tell whether the problem of the round before is looked at after `n_done` rounds."""
@@ -200,6 +205,8 @@ class Asked:
         The share of the budget for a look at links; "auto" looks where that loses little.
     class_looks : int
         How many classes' shares are looked at, for decisions that need them.
+    cut_look : bool
+        Whether a threshold is looked for, beside a link: where two classes do not count alike.
     shares : tuple of Fraction or None
         The share of each problem's class that is publicly known, or supposed.
     """
@@ -210,6 +217,7 @@ class Asked:
     mechanism: str = "auto"
     calibrate: Fraction | Auto = Fraction(0)
     class_looks: int = 0
+    cut_look: bool = False
     shares: tuple[Fraction, ...] | None = None
 
     @property
@@ -320,7 +328,7 @@ def _settled(
         asked.following(look_times(votes, automatic.looks_for(votes, most_looks)), n_problems),
         n_rules=at_once,
     )
-    return _with_looks(plan, candidates, asked.calibrate, asked.class_looks)
+    return _with_looks(plan, candidates, asked)
 
 
 def _density(density: Fraction | Auto, calibration: str) -> Fraction:
@@ -337,25 +345,24 @@ def _rate(learning_rate: Fraction | Auto, votes: int, calibration: str) -> Fract
     return root_rate(votes, automatic.HIGHEST_RATE)
 
 
-def _with_looks(
-    plan: Plan, candidates: Candidates, calibrate: Fraction | Auto, class_looks: int
-) -> Plan:
+def _with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
     """Add the looks that are worth it, price everything, and set the density's floor."""
     looks = []
     if plan.following is not None:
         count = sum(map(plan.looks_after, range(1, plan.n_rounds + 1)))
         n_options = len(plan.count_options("error"))
         looks.append(Look("error", n_options, COUNT_RANGE, count, automatic.LOOK_SHARE))
-    if class_looks:
+    if asked.class_looks:
         n_options = len(plan.count_options("class"))
-        looks.append(Look("class", n_options, COUNT_RANGE, class_looks, automatic.CLASS_SHARE))
+        share = automatic.CLASS_SHARE
+        looks.append(Look("class", n_options, COUNT_RANGE, asked.class_looks, share))
     looks = [look for look in looks if look.count]
-    share = automatic.LINK_SHARE if calibrate == "auto" else calibrate
-    if share + sum(look.share for look in looks) >= 1:  # rules would get nothing, or less
+    last = _last_looks(plan, asked)
+    if sum(look.share for look in (*looks, *last)) >= 1:  # rules would get nothing, or less
+        share = sum((look.share for look in last), start=Fraction(0))
         raise ValueError(f"Expected calibrate to leave rules a budget, got {float(share)}.")
-    link = [Look("link", len(plan.links), LINK_RANGE, 1, share)] if share else []
-    priced = price(replace(plan, looks=(*looks, *link)), candidates)
-    if link and calibrate == "auto" and not _pays(priced):
+    priced = price(replace(plan, looks=(*looks, *last)), candidates)
+    if last and asked.calibrate == "auto" and not _pays(priced):
         priced = price(replace(plan, looks=tuple(looks)), candidates)
     if priced.following is None:
         return priced
@@ -367,6 +374,19 @@ def _with_looks(
     lowest = max(needed / priced.measure.n_rows, few, Fraction(1, priced.measure.n_rows))
     lowest = min(lowest, priced.measure.density)
     return replace(priced, following=replace(priced.following, lowest=lowest))
+
+
+def _last_looks(plan: Plan, asked: Asked) -> list[Look]:
+    """Return the looks after the last round, at links and thresholds, with their shares."""
+    link, cut = automatic.LINK_SHARE, automatic.CUT_SHARE
+    if asked.calibrate != "auto":
+        link = cut = asked.calibrate / 2 if asked.cut_look else asked.calibrate
+    if not link:
+        return []
+    looks = [Look("link", len(plan.links), LINK_RANGE, 1, link)]
+    if asked.cut_look:
+        looks.append(Look("threshold", len(plan.cuts), CUT_RANGE, 1, cut))
+    return looks
 
 
 def _pays(plan: Plan) -> bool:

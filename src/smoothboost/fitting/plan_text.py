@@ -114,7 +114,7 @@ def _spending(plan: Plan) -> RenderableType:
         )
         for stage in plan.stages
     ]
-    names = {"error": "errors", "class": "classes", "link": "links"}
+    names = {"error": "errors", "class": "classes", "link": "links", "threshold": "thresholds"}
     kinds += [
         (
             f"{'look' if look.count == 1 else 'looks'} at {names[look.name]}",

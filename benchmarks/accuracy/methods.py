@@ -24,7 +24,7 @@ from benchmarks.accuracy.sources import (
 from experiments.methods import ROOT, _without_words
 
 PACKAGE = ROOT / "src" / "smoothboost"
-TALK = {"cli", "cli_options", "display", "draft", "files", "theory", "wording"}
+TALK = {"_show", "display", "plan_text", "draft", "files", "theory", "wording"}
 """Modules of smoothboost that no accuracy depends on."""
 PURE, APPROXIMATE = 0.0, 1e-5
 DELTAS = (PURE, APPROXIMATE)
@@ -148,7 +148,11 @@ def _edition(module: str) -> str:
     here = Path(__file__).parent
     files = [here / "metrics.py", here / f"{module}.py"]
     if module == "ours":
-        files += [path for path in PACKAGE.rglob("*.py") if path.stem not in TALK]
+        files += [
+            path
+            for path in PACKAGE.rglob("*.py")
+            if path.stem not in TALK and path.parent.name != "cli"
+        ]
         files += PACKAGE.rglob("*.pyx")
     if module == "logistic":
         files.append(ROOT / "experiments" / "baselines" / "dp_lr.py")

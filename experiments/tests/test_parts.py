@@ -102,8 +102,9 @@ def test_a_line_says_what_it_is_not():
 def test_the_installed_package_is_the_one_whose_fingerprint_is_kept(monkeypatch, tmp_path):
     methods.check_installed()
     sources = tmp_path / "src" / "smoothboost"
-    sources.mkdir(parents=True)
-    (sources / "boost.py").write_text("changed = True\n")
+    (sources / "fitting").mkdir(parents=True)
+    (sources / "fitting" / "boost.py").write_text("changed = True\n")
+    (sources / "new.py").write_text("")
     monkeypatch.setattr(methods, "ROOT", tmp_path)
-    with pytest.raises(RuntimeError, match=r"got others of boost\.py\. Run make paper"):
+    with pytest.raises(RuntimeError, match=r"got others of boost\.py, new\.py\. Run make paper"):
         methods.check_installed()

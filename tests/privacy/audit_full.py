@@ -63,6 +63,11 @@ LAST = [
     *(Setting(n, 3, 3, *CEILING, link_share=HALF, **SMALL) for n in (2, 3)),
     *(Setting(n, 3, 1, *CEILING, class_share=HALF, **SMALL) for n in (2, 3)),
     Setting(3, 2, 1, *CEILING, learner=SET_RULE, columns="category", link_share=HALF),
+    *(
+        Setting(n, 2, n_rounds, *CEILING, link_share=HALF, costs=costs, **SMALL)
+        for n, n_rounds in ((3, 1), (4, 1), (5, 1), (3, 2))
+        for costs in ((1.0, 1.0), (1.0, 20.0))
+    ),
     Setting(3, 2, 1, *CEILING, learner=PairRule(), link_share=HALF),
     Setting(3, 2, 1, *CEILING, learner=TopDown(1), link_share=HALF),
 ]
@@ -144,7 +149,7 @@ SETTINGS = {
         for n_rows in (2, 3)
     ],
     "densities that follow looks at errors, which have half of the budget": FOLLOWING,
-    "looks at links and at classes": LAST,
+    "looks at links, thresholds and classes": LAST,
 }
 PLANNED_DELTAS = [
     setting
@@ -190,6 +195,7 @@ def named(setting: Setting) -> str:
     parts += [f"rate times {setting.cooling}"] if setting.cooling < 1 else []
     parts += ["follows"] if setting.follows else []
     parts += ["link"] if setting.link_share else []
+    parts += [f"threshold, costs {setting.costs}"] if setting.costs else []
     parts += ["classes"] if setting.class_share else []
     parts += [f"δ = {setting.delta}"] if setting.delta else []
     return "; ".join(parts)

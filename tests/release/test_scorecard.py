@@ -193,3 +193,37 @@ def test_rules_with_several_literals_have_none():
     tree = TreeRule(Split(Literal.equals(3, 1), Split(Literal.equals(1, 0), 1, 0), 0))
     with pytest.raises(ValueError, match="Expected a model of 1-rules"):
         model([tree]).scorecard()
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 100])
+def test_steps_that_stand_together_say_their_points_at_least_and_at_most(most):
+    rng = np.random.default_rng(0)
+    schema = Schema({"x": Numeric(low=0, high=1, bins=40, missing=True)}, target=[0, 1])
+    rules = tuple(
+        LiteralRule(Literal.at_most(0, int(at)), 1, 0) for at in rng.integers(39, size=60)
+    )
+    released = Model(schema, rules, GUARANTEE)
+    every = [line for line in card_lines(released) if line.column]
+    few = [line for line in card_lines(released, most) if line.column]
+    assert len(few) == min(most, len(every))
+    assert all(line.points == line.most for line in every)
+    if most >= len(every):
+        assert few == every
+    points = [line.points for line in every]
+    assert min(line.points for line in few) == min(points)
+    assert max(line.most for line in few) == max(points)
+    assert sum(line.most - line.points for line in few) <= max(points) - min(points)
+
+
+def test_a_long_model_prints_on_two_pages_and_says_where_the_rest_is():
+    rng = np.random.default_rng(1)
+    schema = Schema({f"x{at}": Numeric(low=0, high=1) for at in range(8)}, target=[0, 1])
+    rules = tuple(
+        LiteralRule(Literal.at_most(int(column), int(at)), 1, 0)
+        for column, at in zip(rng.integers(8, size=297), rng.integers(63, size=297), strict=True)
+    )
+    released = Model(schema, rules, GUARANTEE)
+    text = str(released)
+    assert len(text.splitlines()) < 80
+    assert "scorecard() lists" in text
+    assert len(released.scorecard()) > 150

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LONGEST_LIST = 25
 """The most lines of a list of votes; what is longer is shown as a scorecard."""
 
+MOST_STEPS = 7
+"""The most lines of a number on a printed scorecard; `Model.scorecard` has them all."""
+
 PAGE = 50
 """How many lines of rules with several literals the text of a model may take."""
 
@@ -41,7 +44,7 @@ def votes_text(model: Model) -> str:
         lines = _list_text(model)
     else:
         lines = _card_text(model)
-    notes = decision_notes(model)
+    notes = [*decision_notes(model), *_card_notes(model)]
     return "\n".join(
         [f"{votes_summary(model)}; {model.guarantee}", "", *lines, *([""] if notes else []), *notes]
     )
@@ -82,7 +85,7 @@ def _two_columns(left: str, right: str, numbers: list[str], texts: list[str]) ->
 
 def _card_text(model: Model) -> list[str]:
     text: list[str] = []
-    for label, card in groupby(card_lines(model), key=lambda line: line.label):
+    for label, card in groupby(card_lines(model, MOST_STEPS), key=lambda line: line.label):
         points, values = [], []
         for name, lines in groupby(card, key=lambda line: line.column):
             if name:
@@ -96,8 +99,18 @@ def _card_text(model: Model) -> list[str]:
     return text
 
 
+def _card_notes(model: Model) -> list[str]:
+    """Say where the steps are that a printed scorecard puts together, if it does."""
+    if not model.is_additive or _is_short(model):
+        return []
+    if all(line.points == line.most for line in card_lines(model, MOST_STEPS)):
+        return []
+    return ["a range of points stands for several steps, which scorecard() lists"]
+
+
 def _points(line: CardLine) -> str:
-    return f"{line.points:+d}" if line.points else "0"
+    least, most = (f"{points:+d}" if points else "0" for points in (line.points, line.most))
+    return least if least == most else f"{least} to {most}"
 
 
 def _rules_text(model: Model) -> list[str]:
@@ -168,10 +181,13 @@ def votes_table(model: Model) -> RenderableType:
         tables = [_list_table(model)]
     else:
         tables = []
-        for label, card in groupby(card_lines(model), key=lambda line: line.label):
+        for label, card in groupby(card_lines(model, MOST_STEPS), key=lambda line: line.label):
             tables += [Text("")] if tables else []
             tables.append(_card_table(model, label, list(card)))
-    return Group(*tables, *(Text(note, style="italic") for note in decision_notes(model)))
+    return Group(
+        *tables,
+        *(Text(note, style="italic") for note in (*decision_notes(model), *_card_notes(model))),
+    )
 
 
 def _list_table(model: Model) -> RichTable:

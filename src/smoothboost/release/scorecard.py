@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,32 +35,43 @@ class CardLine:
         For which values of the column.
     points : int
         How many points: 0 or more, except for those to start with.
+    most : int
+        The most points, where steps stand together that are worth different numbers.
     """
 
     label: int
     column: str
     value: str
     points: int
+    most: int
 
 
-def card_lines(model: Model) -> list[CardLine]:
+def card_lines(model: Model, most_steps: int | None = None) -> list[CardLine]:
     """List the lines of a model's scorecard: one card for two classes, one per class for more.
 
     The points to start with, and those of one value in each column, add up to the votes: with two
     classes, those for the second minus those for the first. A card begins with the columns that
     matter most, and leaves out those that do not matter to its class.
+
+    Parameters
+    ----------
+    model : Model
+        A model of 1-rules.
+    most_steps : int, optional
+        The most lines of a number. Where there would be more, neighbours whose points differ least
+        share a line, which says how many points they have at least and at most.
     """
     if not model.is_additive:
         raise ValueError(
             "Expected a model of 1-rules, whose votes are a sum over columns; votes() shows others."
         )
     if len(model.schema.target) == 2:
-        return _card(model, 1)
+        return _card(model, 1, most_steps)
     heard = [at for at in range(len(model.schema.target)) if at not in model.unheard]
-    return [line for label in heard for line in _card(model, label)]
+    return [line for label in heard for line in _card(model, label, most_steps)]
 
 
-def _card(model: Model, label: int) -> list[CardLine]:
+def _card(model: Model, label: int, most_steps: int | None) -> list[CardLine]:
     start = int(_for_class(_constant_votes(model), label)[0])
     columns: list[tuple[str, list[int]]] = []
     for name in model.schema.names:
@@ -68,10 +80,10 @@ def _card(model: Model, label: int) -> list[CardLine]:
         if np.ptp(points):
             columns.append((name, (points - points.min()).tolist()))
     columns.sort(key=lambda item: -max(item[1]))
-    return [CardLine(label, "", START, start)] + [
-        CardLine(label, name, value, worth)
+    return [CardLine(label, "", START, start, start)] + [
+        CardLine(label, name, value, min(worth), max(worth))
         for name, points in columns
-        for value, worth in _values(model.schema, name, points)
+        for value, worth in _values(model.schema, name, points, most_steps)
     ]
 
 
@@ -106,20 +118,37 @@ def equal_runs(column: Column, points: Sequence[object]) -> Iterator[tuple[int, 
             start = stop
 
 
-def _values(schema: Schema, name: str, points: list[int]) -> list[tuple[str, int]]:
+def _together(runs: list[tuple[int, int]], points: list[int], most: int) -> list[tuple[int, int]]:
+    """Join neighbouring runs, those whose points differ least first, until few enough are left.
+
+    Examples
+    --------
+    >>> _together([(0, 1), (1, 3), (3, 4)], [0, 9, 9, 10], 2)
+    [(0, 1), (1, 4)]
+    """
+    while len(runs) > most:
+        spans = [points[a[0] : b[1]] for a, b in pairwise(runs)]
+        at = min(range(len(spans)), key=lambda place: max(spans[place]) - min(spans[place]))
+        runs = [*runs[:at], (runs[at][0], runs[at + 1][1]), *runs[at + 2 :]]
+    return runs
+
+
+def _values(
+    schema: Schema, name: str, points: list[int], most_steps: int | None
+) -> list[tuple[str, list[int]]]:
     """Say which values have which points: intervals from below, categories by their points."""
     column = schema.columns[name]
     if column.kind == "numeric":
-        return [
-            (column.describe(start, stop), points[start])
-            for start, stop in equal_runs(column, points)
-        ]
+        runs = list(equal_runs(column, points))
+        if most_steps is not None:
+            runs = _together(runs, points, most_steps)
+        return [(column.describe(start, stop), points[start:stop]) for start, stop in runs]
     groups = [
         (worth, tuple(code for code, other in enumerate(points) if other == worth))
         for worth in sorted(set(points))
     ]
     at = schema.names.index(name)
-    said = [(literal_words(schema, Members(at, codes)), worth) for worth, codes in groups]
+    said = [(literal_words(schema, Members(at, codes)), [worth]) for worth, codes in groups]
     sizes = [len(codes) for _, codes in groups]
     if max(sizes) > SHORT:
         _, worth = said.pop(sizes.index(max(sizes)))

@@ -88,7 +88,9 @@ def packed_sums(
                     tally + word * 4 * LABELS * VALUES,
                 )
         for i in range(n_packs):
-            _unpack_sums(tally + i * LABELS * VALUES, digits, pack_starts[i], pack_starts[i + 1], sums)
+            _unpack_sums(
+                tally + i * LABELS * VALUES, digits, pack_starts[i], pack_starts[i + 1], sums
+            )
     free(tally)
 
 

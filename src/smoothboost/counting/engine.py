@@ -6,6 +6,7 @@ Every answer is a sum, over the rows, of weights that depend on a row's class an
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
@@ -214,12 +215,14 @@ class LocalEngine:
 
     def _vote_by_code(self, column: int, rules: Sequence[Rule]) -> None:
         """Let rules vote that depend on one column only: its code says by how much a row rises."""
-        codes = np.zeros((len(self._codes), self._n_codes[column]), dtype=np.uint8)
-        codes[column] = np.arange(self._n_codes[column])
-        votes = np.stack([rule.predict(codes) for rule in rules])
+        n_codes = int(self._n_codes[column])
+        codes = np.zeros((len(self._codes), n_codes), dtype=np.uint8)
+        codes[column] = np.arange(n_codes)
         rises = np.zeros((self._n_classes, 256), dtype=np.int16)
-        for label in range(self._n_classes):
-            rises[label, : votes.shape[1]] = (votes == label).sum(axis=0)
+        for rule, times in Counter(rules).items():
+            seconds = times * rule.predict(codes)  # votes for the second class
+            rises[1, :n_codes] += seconds.astype(np.int16)
+        rises[0, :n_codes] = len(rules) - rises[1, :n_codes]
         self._levels = self._levels.copy()  # a fork may share them
         vote = partial(_sums.vote, self._codes[column], self._labels, rises, self._levels)
         self._threads.spread(-(-self.n_rows // BLOCK), vote)

@@ -158,16 +158,17 @@ class Measure:
         else:
             counts_of, factors = counts, self.factors
         groups = [
-            (factor * self.levels[level], int(counts_of[label, level]), label, level)
+            (factor * self.levels[level], rows, label, level)
             for label, factor in enumerate(factors)
-            for level in np.flatnonzero(counts_of[label]).tolist()
+            for level, rows in enumerate(counts_of[label].tolist())
+            if rows
         ]
         if len(factors) > 1:
             groups.sort(reverse=True)
-        weights = np.zeros(counts_of.shape, dtype=np.int64)
+        units = [[0] * counts.shape[1] for _ in factors]
         for (_, _, label, level), share in zip(groups, self._project(groups), strict=True):
-            weights[label, level] = share
-        return weights * (counts > 0)
+            units[label][level] = share
+        return np.array(units, dtype=np.int64) * (counts > 0)
 
     def _project(self, groups: list[tuple[int, int, int, int]]) -> list[int]:
         """Return the weight in units of the rows of each raw weight, heaviest first.

@@ -89,6 +89,7 @@ def _powers(x: Fraction, count: int) -> list[int]:
     return powers
 
 
+@lru_cache(maxsize=64)
 def _dyadic(rate: Fraction) -> tuple[int, int]:
     """Round `rate` down to mantissa / 2**shift with 62 significant bits and shift >= 0."""
     size = rate.numerator.bit_length() - rate.denominator.bit_length()

@@ -98,7 +98,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     threshold : {"accuracy", "balanced"} or mapping of class to cost, default "accuracy"
         What `predict` maximises: rows right; classes right, however rare (which costs a look at
         their shares, unless the schema declares base rates); or the least cost, given what a
-        mistake on a row of each class costs.
+        mistake on a row of each class costs. With two classes that do not count alike, a look at
+        thresholds joins that of `calibrate`: half of a share that is named.
     class_weight : mapping of class to number, or None, default None
         Declared factors on the weights of classes while rules are chosen (with three and more, of
         a class in its own problem), and on what a mistake costs when `predict` decides.
@@ -211,8 +212,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         threads = threads_of(self.n_jobs) if table.codes.size > _SMALL else 1
         engines = engines_of(table, candidates, plan.measure.n_rounds, threads)
         decision, own = self._decision(schema), class_weights_of(self.class_weight, schema)
-        count_alike = plan.following is None and plan.look("link") is None
-        costs = costs_of(decision, own, table.n_rows, count_alike)
+        in_votes = plan.following is None and plan.look("link") is None
+        costs = costs_of(decision, own, table.n_rows, in_votes)
         booster = Booster(engines, candidates, plan, costs)
         with progress(self.verbose, plan.n_rounds) as on_round:
             rules = boost(booster, bits, on_round)
@@ -364,7 +365,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             class_weights_of(self.class_weight, schema, schema is not _ANY_SCHEMA),
             "auto"
             if is_auto(self.n_rounds)
-            else _validate.whole("n_rounds", self.n_rounds, 1, MAX_ROUNDS),
+            else _validate.whole("n_rounds", self.n_rounds, 1, MAX_ROUNDS // candidates[0].n_rules),
             density=rational_or_auto("density", self.density, "in (0, 1]", lambda x: 0 < x <= 1),
             learning_rate=rational_or_auto(
                 "learning_rate", self.learning_rate, "> 0", lambda x: x > 0

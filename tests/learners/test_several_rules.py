@@ -126,3 +126,14 @@ def test_bad_cuts_are_refused_before_anything_is_read(options, message):
     clf = SmoothBoostClassifier(SCHEMA, learner=OneRule(**options))
     with pytest.raises(ValueError, match=message):
         clf.plan(100)
+
+
+def test_more_votes_than_levels_can_hold_are_refused_before_anything_is_read():
+    learner = OneRule("sets", cuts=16)
+    with pytest.raises(ValueError, match="Expected n_rounds to be a whole number"):
+        SmoothBoostClassifier(SCHEMA, learner=learner, n_rounds=2100).plan(100)
+    plan = SmoothBoostClassifier(SCHEMA, learner=learner, n_rounds=625).plan(100)
+    assert plan.measure.n_rounds == 10_000
+    for engine in (LocalEngine, CountTable):
+        with pytest.raises(ValueError, match="at most 32,767 votes"):
+            engine(make_table(), 2**15)

@@ -23,6 +23,9 @@ from smoothboost.table.coded import Table
 
 _MANY = 1 << 16  # rows whose votes for every class are laid out at a time
 
+MAX_VOTES = 2**15 - 1
+"""Levels are kept in 16 bits: beyond, they would wrap and kernels write beyond their sums."""
+
 Region = tuple[tuple[Literal, bool], ...]
 """Literals, and whether each has to hold."""
 
@@ -112,6 +115,8 @@ class LocalEngine:
     def __init__(self, table: Table, n_rounds: int, n_threads: int = 1) -> None:
         if int(table.labels.max(initial=0)) > 1:  # the kernels would write beyond their sums
             raise ValueError("Expected the labels of two classes, 0 and 1.")
+        if n_rounds > MAX_VOTES:
+            raise ValueError(f"Expected at most {MAX_VOTES:,} votes, got {n_rounds:,}.")
         self._codes = table.codes
         self._labels = table.labels
         self._n_classes = 2

@@ -376,6 +376,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             class_looks=len(candidates) if decision.costs is None else 0,
             cut_look=len(candidates) == 1 and decision.is_uneven,
             shares=supposed_errors(schema),
+            declared=schema.base_rates is not None,
         )
 
     def _declare(self, X: Any, y: Any) -> tuple[Schema, Any, Any]:

@@ -224,7 +224,9 @@ class TestWalking:
         kinds = walk(booster)
         assert len(kinds) == total
         made = Counter(kinds)
-        assert made["error"] == plan.look("error").count == len(booster.errors)
+        assert made["error"] == plan.look("error").count
+        assert made["rarer"] == (plan.look("rarer") is not None)
+        assert made["error"] + made["rarer"] == len(booster.errors)
         assert made["class"] == len(booster.shares) == len(candidates)
         assert made["link"] == 1
         assert booster.link is not None

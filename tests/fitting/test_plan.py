@@ -18,7 +18,7 @@ from smoothboost import (
     SmoothBoostClassifier,
     TopDown,
 )
-from smoothboost.fitting.automatic import CLASS_SHARE, LOOK_SHARE, VOTES
+from smoothboost.fitting.automatic import CLASS_SHARE, LOOK_SHARE, MORE_VOTES, VOTES
 from smoothboost.fitting.calibrating import LINK_RANGE
 from smoothboost.fitting.enough import TOO_NOISY, enough
 from smoothboost.fitting.following import COUNT_RANGE
@@ -144,7 +144,9 @@ class TestAuto:
     def is_quiet(planned):
         """What a choice loses to noise is a small share of the rows: less with pure privacy."""
         total = sum(spend.epsilon * spend.count for spend in planned.spends)
-        limit = 0.06 if total > planned.budget.per_row[0] else 0.06 / sqrt(planned.measure.n_rounds)
+        limit = 0.06 / sqrt(planned.measure.n_rounds)
+        if total > planned.budget.per_row[0]:
+            limit = 0.01 if planned.n_rounds > VOTES[-1] else 0.06
         return planned.lost_rows <= limit * planned.measure.n_rows
 
     @pytest.mark.parametrize("delta", [0.0, 1e-5])
@@ -154,18 +156,28 @@ class TestAuto:
     )
     def test_takes_as_many_rounds_as_the_noise_allows(self, epsilon, n_rows, delta):
         planned = plan(epsilon, n_rows, delta)
-        assert planned.n_rounds in VOTES
+        votes = [*VOTES, *MORE_VOTES]
+        assert planned.n_rounds in votes
         assert self.is_quiet(planned) or planned.n_rounds == VOTES[0]
-        for more in VOTES[VOTES.index(planned.n_rounds) + 1 :][:1]:
-            assert not self.is_quiet(plan(epsilon, n_rows, delta, n_rounds=more))
+        told = max(19, n_rows / (10 * log(planned.n_candidates)))
+        assert planned.n_rounds <= told
+        for more in votes[votes.index(planned.n_rounds) + 1 :][:1]:
+            attempt = plan(epsilon, n_rows, delta, n_rounds=more)
+            assert more > told or not self.is_quiet(attempt)
 
     def test_rounds_differ_from_one_to_the_most(self):
         found = {
             plan(epsilon, n_rows).n_rounds
-            for epsilon in (Fraction(1, 10), Fraction(1), Fraction(9))
+            for epsilon in (Fraction(1, 10), Fraction(1), Fraction(9), Fraction(99))
             for n_rows in (100, 3000, 100_000)
         }
-        assert {VOTES[0], VOTES[-1]} < found
+        assert {VOTES[0], MORE_VOTES[-1]} < found
+
+    @pytest.mark.parametrize("n_rows", [10, 500, 5000, 10**6])
+    def test_rounds_without_noise_are_as_many_as_the_rows_can_tell(self, n_rows):
+        planned = plan(None, n_rows)
+        most = max(19, n_rows / (10 * log(planned.n_candidates)))
+        assert planned.n_rounds == max(v for v in (*VOTES, *MORE_VOTES) if v <= most)
 
     @pytest.mark.parametrize("n_classes", [3, 10])
     @pytest.mark.parametrize("delta", [0.0, 1e-5])
@@ -176,12 +188,12 @@ class TestAuto:
         assert planned.measure.n_rounds in VOTES
 
     def test_all_votes_are_odd_since_even_ones_tie(self):
-        assert all(votes % 2 for votes in VOTES)
-        assert list(VOTES) == sorted(set(VOTES))
+        assert all(votes % 2 for votes in (*VOTES, *MORE_VOTES))
+        assert [*VOTES, *MORE_VOTES] == sorted({*VOTES, *MORE_VOTES})
 
     def test_without_privacy_it_takes_the_most_rounds(self):
         planned = plan(None)
-        assert (planned.n_rounds, planned.mechanism, planned.noise) == (VOTES[-1], None, 0.0)
+        assert (planned.n_rounds, planned.mechanism, planned.noise) == (MORE_VOTES[-1], None, 0.0)
 
     def test_a_named_density_and_rate_stay_as_they_are(self):
         named = plan(n_rounds=25, density=Fraction(3, 10), learning_rate=Fraction(1, 3))

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from math import inf
 from unittest import mock
 
 import numpy as np
@@ -46,6 +47,7 @@ class Setting:
 
     With `follows` the density follows looks at the errors, up to `density`. Looks have larger
     shares than in a fit, so that an audit would see them go wrong, and densities have no floor.
+    With `rarer_share` the rarer class is looked at before the first round.
     """
 
     n_rows: int
@@ -62,6 +64,7 @@ class Setting:
     look_share: Fraction = Fraction(1, 2)
     link_share: Fraction = Fraction(0)
     class_share: Fraction = Fraction(0)
+    rarer_share: Fraction = Fraction(0)
     costs: tuple[float, float] | None = None
     delta: float = 0.0
 
@@ -72,6 +75,7 @@ class Setting:
         parts += [f"looks {self.look_share}"] if self.follows else []
         parts += [f"link {self.link_share}"] if self.link_share else []
         parts += [f"classes {self.class_share}"] if self.class_share else []
+        parts += [f"rarer {self.rarer_share}"] if self.rarer_share else []
         parts += [f"costs {self.costs}"] if self.costs else []
         parts += [f"delta {self.delta}"] if self.delta else []
         return "-".join(map(str, parts))
@@ -108,6 +112,10 @@ class Setting:
         constants = {
             "LOOK_SHARE": self.look_share,
             "CLASS_SHARE": self.class_share,
+            "RARER_SHARE": self.rarer_share,
+            "RARER_SHARE_PURE": self.rarer_share,
+            "RARE": Fraction(1, 2),  # so that every released share changes the measure
+            "RARE_NOISE": inf if self.rarer_share else -1.0,
             "CEILING": self.density,
             "looks_for": lambda n_votes, most: 10,  # after each vote but the last
         }

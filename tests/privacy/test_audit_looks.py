@@ -42,6 +42,21 @@ FOLLOWING = [
     Setting(2, 2, 2, *CEILING, learner=TopDown(1, "entropy"), follows=True),
     Setting(2, 3, 4, *CEILING, learner=TopDown(1), **FOLLOWS),
 ]
+RARER = [
+    *(
+        Setting(n, 2, 1, *CEILING, **FOLLOWS, look_share=Fraction(0), rarer_share=HALF)
+        for n in range(1, 6)
+    ),
+    Setting(3, 2, 2, *CEILING, **FOLLOWS, look_share=HALF / 2, rarer_share=HALF),
+    Setting(3, 2, 2, *CEILING, WEIGHTS, **FOLLOWS, look_share=HALF / 2, rarer_share=HALF),
+    Setting(3, 2, 2, Fraction(4, 5), "auto", **FOLLOWS, look_share=HALF / 2, rarer_share=HALF),
+    *(
+        Setting(
+            3, 2, 1, *CEILING, learner=learner, **FOLLOWS, look_share=HALF / 2, rarer_share=HALF
+        )
+        for learner in (SET_RULE, PairRule(), TopDown(1, "entropy"))
+    ),
+]
 SETS = [
     Setting(n_rows, 2, n_rounds, *measure, learner=SET_RULE, columns="category", follows=follows)
     for measure in (CEILING, (Fraction(2, 5), Fraction(2)))
@@ -77,7 +92,7 @@ def after(*outcomes, n_choices=1):
     return lambda booster: part_after(booster, outcomes, n_choices)
 
 
-@pytest.mark.parametrize("setting", [*FOLLOWING, *SETS, *LAST], ids=str)
+@pytest.mark.parametrize("setting", [*FOLLOWING, *RARER, *SETS, *LAST], ids=str)
 def test_no_neighbour_is_told_apart_by_more_than_epsilon(setting):
     for (mechanism, epsilon), loss in audit(setting, EPSILONS).items():
         assert loss <= epsilon + ROUNDING, (mechanism, epsilon)
@@ -141,6 +156,25 @@ def test_a_look_at_errors_alone_nearly_attains_its_share(mechanism, n_classes):
     tables = (((0, 0),) * 60, ((0, 0),) * 59 + ((0, 1),))
     always = len(setting.candidates[0]) - (2 if n_classes == 2 else 1)  # "no", or "class 0"
     losses = audit(setting, EPSILONS, after(always), tables)
+    shares = [losses[mechanism, epsilon] / float(epsilon / 2) for epsilon in EPSILONS]
+    assert 0.9 <= max(shares) <= 1 + ROUNDING
+
+
+def test_audited_densities_start_with_the_rarer_class_that_looks_release():
+    setting = Setting(10, 2, 1, *CEILING, **FOLLOWS, rarer_share=HALF)
+    booster = setting.booster([(0, 0)] * 10, setting.plan("exponential", Fraction(64)))
+    masses = {}
+    for look, doubled in enumerate(booster._plan.count_options("rarer")):
+        [problem] = part_after(booster.fork(), (look,), 1).booster._problems
+        masses[doubled] = problem.measure.mass
+    assert masses == {10: 8, 9: 8, 8: 8, 7: 7, 6: 6, 5: 5, 4: 4, 3: 3, 2: 2, 1: 1, 0: 1}
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_a_look_at_the_rarer_class_alone_nearly_attains_its_share(mechanism):
+    setting = Setting(60, 2, 1, *CEILING, **FOLLOWS, rarer_share=HALF)
+    tables = (((0, 0),) * 60, ((0, 0),) * 59 + ((0, 1),))
+    losses = audit(setting, EPSILONS, after(), tables)
     shares = [losses[mechanism, epsilon] / float(epsilon / 2) for epsilon in EPSILONS]
     assert 0.9 <= max(shares) <= 1 + ROUNDING
 

@@ -22,6 +22,7 @@ CEILING = (Fraction(4, 5), Fraction(1))
 LOOK = Setting(4, 2, 2, *CEILING, follows=True, look_share=MOST, columns="Boolean")
 TWO_LOOKS = Setting(3, 2, 3, *CEILING, follows=True, look_share=MOST, columns="Boolean")
 CLASS = Setting(4, 2, 1, *CEILING, class_share=MOST, columns="Boolean")
+RARER = Setting(5, 2, 1, *CEILING, follows=True, rarer_share=MOST, columns="Boolean")
 CLASSES = Setting(3, 3, 1, *CEILING, class_share=MOST, columns="Boolean")
 LINK = Setting(3, 2, 1, *CEILING, link_share=MOST, columns="Boolean")
 LABELS, SPLITS = TopDown(1, "entropy", leaf_share=0.9), TopDown(1, "entropy", leaf_share=0.1)
@@ -83,6 +84,23 @@ def test_a_density_by_the_exact_count_is_caught(monkeypatch, learner):
     assert worst_round_after_a_look(setting) > 1.01
 
 
+def by_the_rows(self, index, honest=Booster._start_for):
+    """Start with the rarer class's own share instead of what the look released: a mutation."""
+    honest(self, index)
+    problem, plan = self._turn, self._plan
+    share = Fraction(int(problem.engine.level_counts().sum(axis=1).min()), plan.measure.n_rows)
+    problem.measure = plan.following.measure(problem.first, share, share, Fraction(0))
+
+
+def test_a_start_by_the_rarer_classs_own_rows_is_caught(monkeypatch):
+    setting = Setting(
+        5, 2, 1, *CEILING, follows=True, rarer_share=Fraction(1, 100), columns="Boolean"
+    )
+    assert worst(setting, MUCH) <= 1 + ROUNDING
+    monkeypatch.setattr(Booster, "_start_for", by_the_rows)
+    assert worst(setting, MUCH) > 1.01
+
+
 @pytest.mark.parametrize(
     ("learner", "columns"),
     [(ONE_RULE, "Boolean"), (LABELS, "Boolean"), (SPLITS, "two Booleans")],
@@ -97,14 +115,18 @@ def test_ranges_for_a_density_below_the_largest_are_caught(monkeypatch, learner,
 
 
 @pytest.mark.parametrize("width", [1, 2])
-@pytest.mark.parametrize("setting", [LOOK, CLASS], ids=["errors", "classes"])
+@pytest.mark.parametrize(
+    "setting", [LOOK, RARER, CLASS], ids=["errors", "the rarer class", "classes"]
+)
 def test_a_smaller_range_of_counts_is_caught(monkeypatch, setting, width):
     assert worst(setting) <= 1 + ROUNDING
     monkeypatch.setattr(plan_module, "COUNT_RANGE", width)
     assert worst(setting) > 1.01
 
 
-@pytest.mark.parametrize("setting", [LOOK, CLASS, LINK], ids=["errors", "classes", "links"])
+@pytest.mark.parametrize(
+    "setting", [LOOK, RARER, CLASS, LINK], ids=["errors", "the rarer class", "classes", "links"]
+)
 def test_looks_that_are_not_charged_are_caught(monkeypatch, setting):
     monkeypatch.setattr(pricing, "_tight_rates", uncharged)
     assert worst(setting, MUCH if setting is LINK else LITTLE) > 1.01

@@ -95,14 +95,14 @@ def expected_of(plan, learner):
     The labels of a tree's leaves are charged as one choice, with the first of them.
     """
     tree = learner if isinstance(learner, TopDown) else None
-    expected = []
+    expected = [("rarer", 4)] if plan.look("rarer") is not None else []
     for done in range(1, plan.n_rounds + 1):
         widths = [stage.ranges[done - 1] for stage in plan.stages]
         expected += [(0, widths[0])] * (tree.splits if tree else 1)
         expected += [(1, widths[1])] + [(1, 0)] * tree.splits if tree else []
         expected += [("error", 4)] if plan.looks_after(done) else []
     for look in plan.looks:
-        if look.name != "error":
+        if look.name not in ("rarer", "error"):
             expected += [(look.name, look.score_range)] * look.count
     return expected
 
@@ -162,7 +162,8 @@ def test_a_fit_draws_what_was_planned(spy, kind, learner, n_classes, delta):
         clf.fit(*rows_of(kind, n_classes))
     plan = clf.plan(N_ROWS)
     asked = {"error", "class", "link"} | ({"threshold"} if n_classes == 2 else set())
-    assert {look.name for look in plan.looks} == asked
+    assert {look.name for look in plan.looks} - {"rarer"} == asked
+    assert (plan.look("rarer") is not None) == (n_classes == 2 and delta > 0)
     assert plan.look("class").count == (1 if n_classes == 2 else n_classes)
     check(spy, plan, learner)
     assert len(clf.model_.rules) <= plan.n_rounds

@@ -9,6 +9,10 @@ from fractions import Fraction
 
 VOTES = (1, 3, 5, 7, 9, 13, 19, 27, 37, 49, 69, 99)
 """Rounds for each problem; odd, since even numbers tie."""
+MORE_VOTES = (199, 299)
+"""With two classes, if choices lose hardly anything to noise."""
+ALWAYS_VOTES, ROWS_PER_VOTE = 19, 10
+"""More rounds than the first need this many rows each, times ln(options): else they fit chance."""
 
 CUTS = 3
 """How many thresholds side by side a rule on a number has, if rounds are automatic."""
@@ -19,6 +23,8 @@ NOISE_PURE, NOISE_APPROXIMATE = 0.06, 0.06
 Where budgets add, the share is over the root of the number of rounds. The noise of a round grows
 with their number there, and with its root otherwise; and votes of many noisy rounds average.
 """
+NOISE_MORE_VOTES = 0.01
+"""The share for more rounds, where budgets do not add."""
 MORE_CLASSES_PURE, MORE_CLASSES_APPROXIMATE = 40, 10
 """With more classes the share is times this over their number: a problem weighs fewer rows."""
 
@@ -36,6 +42,11 @@ FEW_LOOKS, MANY_LOOKS = 5, 10
 LOOK_NOISE = 0.003
 """There are many looks where each loses less than this share of the rows to noise."""
 
+RARE = Fraction(1, 10)
+"""A class with fewer of the rows sets the density: two classes."""
+RARE_NOISE = 0.02
+"""The rows of the rarer class are counted before the first round if that loses no larger share."""
+
 SLOWING = Fraction(1, 2)
 """By what the learning rate falls on the way if the errors do not."""
 HIGHEST_RATE = Fraction(7, 10)
@@ -47,6 +58,8 @@ LOOK_SHARE, LINK_SHARE, CLASS_SHARE = Fraction(1, 20), Fraction(1, 20), Fraction
 
 Of one that adds up in squares it is the same share of the squares, of which looks use less.
 """
+RARER_SHARE, RARER_SHARE_PURE = Fraction(1, 20), Fraction(1, 100)
+"""What a look at the share of the rarer of two classes may cost, with delta and without."""
 CUT_SHARE = Fraction(1, 20)
 """What a look at thresholds may cost, where classes do not count alike."""
 LINK_NOISE = 0.05

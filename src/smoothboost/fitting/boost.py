@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from smoothboost.counting.engine import CountEngine, sum_over_rows
 from smoothboost.counting.measure import Measure
 from smoothboost.error_looks import ErrorLook
-from smoothboost.fitting.following import distance_scores, doubled_errors
+from smoothboost.fitting.following import Following, distance_scores, doubled_errors
 from smoothboost.fitting.plan import Plan
 from smoothboost.learners.choices import Candidates, Round
 from smoothboost.link import Link
@@ -46,8 +46,10 @@ class Problem:
         By what the learning rate has fallen because rules took each other back.
     last : tuple of Rule
         The rules of the round before.
+    following : Following or None
+        How the measure follows looks at the errors.
     share : Fraction or None
-        The share of errors at the first look.
+        The share of errors at the first look after a round.
     """
 
     engine: CountEngine
@@ -57,6 +59,7 @@ class Problem:
     measure: Measure
     cooled: Fraction = Fraction(1)
     last: tuple[Rule, ...] = ()
+    following: Following | None = None
     share: Fraction | None = None
 
 
@@ -98,7 +101,7 @@ class Booster:
             for at, (engine, rules) in enumerate(zip(engines, candidates, strict=True))
         ]
         self._round: Round | None = None
-        self._kind: int | str = 0
+        self._kind: int | str = 0 if plan.look("rarer") is None else "rarer"
         self.rules: tuple[Rule, ...] = ()
         self._done = 0  # rounds
         self.errors: tuple[ErrorLook, ...] = ()
@@ -130,6 +133,8 @@ class Booster:
         plan = plan or self._plan
         if self._kind == "error":
             doubled = doubled_errors(self._looked_at.engine.level_counts())
+        elif self._kind == "rarer":
+            doubled = 2 * int(self._turn.engine.level_counts().sum(axis=1).min())
         elif self._kind == "class":
             counts = self._problems[len(self.shares)].engine.level_counts()
             doubled = 2 * int(counts[1].sum())
@@ -151,6 +156,8 @@ class Booster:
         self.choices_left -= 1
         if self._kind == "error":
             self._follow(index)
+        elif self._kind == "rarer":
+            self._start_for(index)
         elif self._kind == "class":
             self.shares += (self._plan.count_options("class")[index],)
         elif self._kind == "link":
@@ -184,16 +191,28 @@ class Booster:
         self.rules += rules
         self._done += 1
 
+    def _start_for(self, index: int) -> None:
+        """Weigh rows by the share of the rarer class that was released."""
+        problem = self._turn
+        assert problem.following is not None
+        released = self._plan.count_options("rarer")[index]
+        share = Fraction(released, 2 * problem.engine.n_rows)
+        believed = max(share, self._plan.look_noise("rarer"))  # so that none is too small
+        following = problem.following.for_rarer(believed, problem.first.n_rows)
+        if following.most < 1:
+            problem.following = following
+            problem.measure = following.measure(problem.first, believed, believed, Fraction(0))
+        self.errors += (ErrorLook(0, None, float(share)),)
+
     def _follow(self, index: int) -> None:
         """Weigh rows by the share of errors that was released."""
-        following = self._plan.following
-        assert following is not None
         problem = self._looked_at
+        assert problem.following is not None
         released = self._plan.count_options("error")[index]
         share = Fraction(released, 2 * problem.engine.n_rows)
         problem.share = share if problem.share is None else problem.share
         progress = Fraction(self._done, self._plan.n_rounds)
-        measure = following.measure(problem.first, share, problem.share, progress)
+        measure = problem.following.measure(problem.first, share, problem.share, progress)
         problem.measure = measure.cooled(problem.cooled)
         self.errors += (ErrorLook(len(self.rules), problem.about, float(share)),)
 
@@ -250,11 +269,12 @@ class Booster:
 def _start(plan: Plan, at: int, engine: CountEngine, candidates: Candidates) -> Problem:
     """Return a problem before its first round."""
     first = replace(plan.measure, class_weights=plan.problem_weights[at])
-    measure = first
+    about = at if plan.n_problems > 1 else None
+    problem = Problem(engine, candidates, about, first, first, following=plan.following)
     if plan.following is not None:
         supposed = plan.following.supposed[at]
-        measure = plan.following.measure(first, supposed, supposed, Fraction(0))
-    return Problem(engine, candidates, at if plan.n_problems > 1 else None, first, measure)
+        problem.measure = plan.following.measure(first, supposed, supposed, Fraction(0))
+    return problem
 
 
 def boost(

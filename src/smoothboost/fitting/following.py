@@ -8,7 +8,7 @@ many rows they get wrong does, and is cheap: replacing a row changes the number 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
@@ -26,11 +26,12 @@ The doubled count changes by 2 at most, so its distance to every option changes 
 """
 
 _STEP = Fraction(87, 100)  # from one option to the next: as fine as a look's noise deserves
+_SMALL_STEP = Fraction(97, 100)  # for the rarer class, whose share matters to a few per cent
 _SMALLEST = Fraction(1, 10_000)  # share
 
 
 @lru_cache(maxsize=64)
-def count_options(n_rows: int) -> tuple[int, ...]:
+def count_options(n_rows: int, finely: bool = False) -> tuple[int, ...]:
     """List the doubled counts that a look chooses among: from half of the rows down to few or none.
 
     Examples
@@ -41,7 +42,7 @@ def count_options(n_rows: int) -> tuple[int, ...]:
     options = [n_rows]
     share = Fraction(1, 2)
     while share > _SMALLEST and options[-1]:
-        share *= _STEP
+        share *= _SMALL_STEP if finely else _STEP
         option = round(2 * share * n_rows)
         if option < options[-1]:
             options.append(option)
@@ -86,7 +87,7 @@ class Following:
     Parameters
     ----------
     after : tuple of int
-        After how many votes of a problem its errors are counted.
+        After how many rounds of a problem its errors are counted.
     factor : Fraction
         The density is this times the share of errors.
     lowest : Fraction
@@ -96,6 +97,10 @@ class Following:
         this part in the second half of the rounds if the share is still what it was at first.
     supposed : tuple of Fraction
         The share of errors of each problem before the first look: public, or a guess.
+    rare : Fraction, default 0
+        Up to which share of the rows a class is rare: of two classes.
+    most : Fraction, default 1
+        The share of errors above which none is believed: that of a rare class.
     """
 
     after: tuple[int, ...]
@@ -103,6 +108,28 @@ class Following:
     lowest: Fraction
     slowing: Fraction | None
     supposed: tuple[Fraction, ...]
+    rare: Fraction = Fraction(0)
+    most: Fraction = Fraction(1)
+
+    def for_rarer(self, share: Fraction, n_rows: int) -> Following:
+        """Return what follows if the rarer class has this share of the rows, declared or released.
+
+        A rare class needs a density at which its few rows weigh as much as all others, even if
+        choices are noisy there, and no rules need err more often than naming the larger class.
+
+        Examples
+        --------
+        >>> half, tenth = Fraction(1, 2), Fraction(1, 10)
+        >>> plain = Following((1, 2), Fraction(2), Fraction(1, 4), None, (half,), rare=tenth)
+        >>> plain.for_rarer(Fraction(1, 50), 1000).lowest
+        Fraction(1, 25)
+        >>> plain.for_rarer(Fraction(1, 3), 1000) == plain  # not rare
+        True
+        """
+        if share > self.rare:
+            return self
+        enough = max(self.factor * share, Fraction(1, n_rows))
+        return replace(self, most=share, lowest=min(self.lowest, enough))
 
     def measure(
         self, first: Measure, share: Fraction, at_first: Fraction, progress: Fraction
@@ -123,6 +150,7 @@ class Following:
         Guarantee: a function of released numbers, and no range that was planned with `first` is
         exceeded (docs/privacy/following.md).
         """
+        share = min(share, self.most)
         density = min(max(self.factor * share, self.lowest), first.density)
         rate = first.learning_rate
         if self.slowing is not None:

@@ -61,7 +61,7 @@ class Plan:
     following : Following or None
         How density and learning rate follow looks at the errors.
     looks : tuple of Look
-        The kinds of looks that are made: "error", "class", "link" and "threshold".
+        The kinds of looks that are made: "rarer", "error", "class", "link" and "threshold".
     n_rules : int, default 1
         How many rules a round makes.
     """
@@ -98,8 +98,8 @@ class Plan:
         A problem's class may have more than half of the rows: its list goes on upwards.
         """
         n_rows = self.measure.n_rows
-        options = count_options(n_rows)
-        if kind == "error":
+        options = count_options(n_rows, finely=kind == "rarer")
+        if kind != "class":
             return options
         return (*(2 * n_rows - option for option in reversed(options[1:])), *options)
 
@@ -134,6 +134,13 @@ class Plan:
         look = self.look(kind)
         assert look is not None
         return select(mechanism, scores, look.rate)
+
+    def look_noise(self, kind: str) -> Fraction:
+        """Return what share of the rows a look at counts loses to noise."""
+        look = self.look(kind)
+        if self.mechanism is None or look is None:
+            return Fraction(0)
+        return 1 / (2 * look.rate * self.measure.n_rows)
 
     @property
     def n_choices(self) -> int:
@@ -209,6 +216,8 @@ class Asked:
         Whether a threshold is looked for, beside a link: where two classes do not count alike.
     shares : tuple of Fraction or None
         The share of each problem's class that is publicly known, or supposed.
+    declared : bool
+        Whether these shares are known.
     """
 
     density: Fraction | Auto = "auto"
@@ -219,6 +228,7 @@ class Asked:
     class_looks: int = 0
     cut_look: bool = False
     shares: tuple[Fraction, ...] | None = None
+    declared: bool = False
 
     @property
     def follows(self) -> bool:
@@ -231,7 +241,8 @@ class Asked:
             return None
         slowing = automatic.SLOWING if self.learning_rate == "auto" else None
         supposed = self.shares or (Fraction(1, 2),) * n_problems
-        return Following(after, automatic.FACTOR, Fraction(0), slowing, supposed)
+        rare = automatic.RARE if n_problems == 1 else Fraction(0)
+        return Following(after, automatic.FACTOR, Fraction(0), slowing, supposed, rare)
 
 
 @lru_cache(maxsize=512)
@@ -274,7 +285,7 @@ def make_plan(
 
     if n_rounds != "auto":
         return attempt(n_rounds)
-    options = [votes * _n_problems(class_weights) for votes in automatic.VOTES]
+    options = _round_options(n_rows, candidates, _n_problems(class_weights))
     if budget.epsilon is None:
         return attempt(options[-1])
     low, high = 0, len(options)
@@ -285,6 +296,14 @@ def make_plan(
         else:
             high = middle
     return attempt(options[low])
+
+
+def _round_options(n_rows: int, candidates: Candidates, n_problems: int) -> list[int]:
+    """List how many rounds there may be, by what so many rows can tell of so many rules."""
+    told = n_rows / (automatic.ROWS_PER_VOTE * log(max(2, candidates.choices[0].n_options)))
+    most = max(told, automatic.ALWAYS_VOTES)
+    more = automatic.MORE_VOTES if n_problems == 1 else ()
+    return [votes * n_problems for votes in (*automatic.VOTES, *more) if votes <= most]
 
 
 def _n_problems(class_weights: tuple[Fraction, ...]) -> int:
@@ -347,33 +366,54 @@ def _rate(learning_rate: Fraction | Auto, votes: int, calibration: str) -> Fract
 
 def _with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
     """Add the looks that are worth it, price everything, and set the density's floor."""
-    looks = []
-    if plan.following is not None:
-        count = sum(map(plan.looks_after, range(1, plan.n_rounds + 1)))
-        n_options = len(plan.count_options("error"))
-        looks.append(Look("error", n_options, COUNT_RANGE, count, automatic.LOOK_SHARE))
-    if asked.class_looks:
-        n_options = len(plan.count_options("class"))
-        share = automatic.CLASS_SHARE
-        looks.append(Look("class", n_options, COUNT_RANGE, asked.class_looks, share))
-    looks = [look for look in looks if look.count]
     last = _last_looks(plan, asked)
-    if sum(look.share for look in (*looks, *last)) >= 1:  # rules would get nothing, or less
+    looks = [*_first_looks(plan, asked), *last]
+    if sum(look.share for look in looks) >= 1:
+        looks = [look for look in looks if look.name != "rarer"]
+    if sum(look.share for look in looks) >= 1:  # rules would get nothing, or less
         share = sum((look.share for look in last), start=Fraction(0))
         raise ValueError(f"Expected calibrate to leave rules a budget, got {float(share)}.")
-    priced = price(replace(plan, looks=(*looks, *last)), candidates)
-    if last and asked.calibrate == "auto" and not _pays(priced):
-        priced = price(replace(plan, looks=tuple(looks)), candidates)
+    priced = price(replace(plan, looks=tuple(looks)), candidates)
+    vain = set() if _rarer_pays(priced) else {"rarer"}
+    if asked.calibrate == "auto" and not _link_pays(priced):
+        vain |= {"link", "threshold"}
+    if vain:
+        kept = tuple(look for look in looks if look.name not in vain)
+        priced = price(replace(plan, looks=kept), candidates)
     if priced.following is None:
         return priced
+    following = replace(priced.following, lowest=_lowest_density(priced))
+    if asked.declared:
+        following = following.for_rarer(following.supposed[0], priced.measure.n_rows)
+    return replace(priced, following=following)
+
+
+def _lowest_density(plan: Plan) -> Fraction:
+    """Return the smallest density at which choices still mean something."""
     floor = automatic.FLOOR if plan.n_problems == 1 else automatic.FLOOR_MORE_CLASSES
-    needed = Fraction(floor * min(priced.lost_rows, 1e18)).limit_denominator(10**6)
+    needed = Fraction(floor * min(plan.lost_rows, 1e18)).limit_denominator(10**6)
     few = Fraction(0)
     if plan.n_problems == 1:  # few votes cannot settle on rules for fewer rows than that
         few = automatic.FEW / (plan.n_rounds + automatic.FEW)
-    lowest = max(needed / priced.measure.n_rows, few, Fraction(1, priced.measure.n_rows))
-    lowest = min(lowest, priced.measure.density)
-    return replace(priced, following=replace(priced.following, lowest=lowest))
+    n_rows = plan.measure.n_rows
+    return min(max(needed / n_rows, few, Fraction(1, n_rows)), plan.measure.density)
+
+
+def _first_looks(plan: Plan, asked: Asked) -> list[Look]:
+    """Return the looks at counts, before, between and after the rounds, with their shares."""
+    counts = {}
+    if plan.following is not None:
+        if plan.n_problems == 1 and not asked.declared:
+            share = automatic.RARER_SHARE if plan.budget.delta else automatic.RARER_SHARE_PURE
+            counts["rarer"] = (1, share)
+        times = sum(map(plan.looks_after, range(1, plan.n_rounds + 1)))
+        counts["error"] = (times, automatic.LOOK_SHARE)
+    counts["class"] = (asked.class_looks, automatic.CLASS_SHARE)
+    return [
+        Look(name, len(plan.count_options(name)), COUNT_RANGE, count, share)
+        for name, (count, share) in counts.items()
+        if count and share
+    ]
 
 
 def _last_looks(plan: Plan, asked: Asked) -> list[Look]:
@@ -389,8 +429,8 @@ def _last_looks(plan: Plan, asked: Asked) -> list[Look]:
     return looks
 
 
-def _pays(plan: Plan) -> bool:
-    """Tell whether the look at links finds one that is nearly the best."""
+def _link_pays(plan: Plan) -> bool:
+    """Tell whether the look at links, if there is one, finds one that is nearly the best."""
     look = plan.look("link")
     if plan.mechanism is None or look is None:
         return True
@@ -398,12 +438,14 @@ def _pays(plan: Plan) -> bool:
     return lost <= automatic.LINK_NOISE * plan.measure.n_rows
 
 
+def _rarer_pays(plan: Plan) -> bool:
+    """Tell whether a look at the rarer class sees if it is rare."""
+    return plan.look_noise("rarer") <= automatic.RARE_NOISE
+
+
 def _sees_clearly(plan: Plan) -> bool:
     """Tell whether looks at the errors lose little to noise."""
-    look = plan.look("error")
-    if plan.mechanism is None or look is None:
-        return True
-    return 2 * look.rate * plan.measure.n_rows * Fraction(automatic.LOOK_NOISE) >= 1
+    return plan.look_noise("error") <= automatic.LOOK_NOISE
 
 
 def _is_quiet(plan: Plan) -> bool:
@@ -412,6 +454,8 @@ def _is_quiet(plan: Plan) -> bool:
     more = automatic.MORE_CLASSES_PURE
     if _adds_squares(plan):
         limit, more = automatic.NOISE_APPROXIMATE, automatic.MORE_CLASSES_APPROXIMATE
+        if plan.n_votes > automatic.VOTES[-1]:
+            limit = automatic.NOISE_MORE_VOTES
     if plan.n_problems > 1:  # each weighs about twice the rows of its class
         limit *= more / plan.n_problems
     return plan.lost_rows <= limit * plan.measure.n_rows

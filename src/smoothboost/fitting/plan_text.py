@@ -35,6 +35,8 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
         ("rounds", _rounds(plan)),
         ("density", _density(plan)),
     ]
+    if plan.look("rarer") is not None:
+        rows.append(("rarer class is counted", "before the first round"))
     looks = plan.look("error")
     if plan.following is not None and looks is not None:
         votes = [str(votes) for votes in plan.following.after]
@@ -114,7 +116,13 @@ def _spending(plan: Plan) -> RenderableType:
         )
         for stage in plan.stages
     ]
-    names = {"error": "errors", "class": "classes", "link": "links", "threshold": "thresholds"}
+    names = {
+        "rarer": "the rarer class",
+        "error": "errors",
+        "class": "classes",
+        "link": "links",
+        "threshold": "thresholds",
+    }
     kinds += [
         (
             f"{'look' if look.count == 1 else 'looks'} at {names[look.name]}",

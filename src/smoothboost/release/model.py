@@ -48,7 +48,8 @@ class Model:
     link : Link, optional
         How votes become probabilities and decisions; by default, as the number of rules says.
     errors : tuple of ErrorLook, default ()
-        What the fit released about its training error along the way.
+        What the fit released about its training error along the way; after no rules, the share of
+        the rarer class.
     """
 
     schema: Schema

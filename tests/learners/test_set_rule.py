@@ -11,7 +11,7 @@ from languages import declared_tests, domain, functions
 
 from smoothboost import Boolean, Categorical, Numeric, OneRule, Schema
 from smoothboost.counting.count_table import CountTable
-from smoothboost.counting.engine import LocalEngine
+from smoothboost.counting.engine import LocalEngine, Needs
 from smoothboost.learners.literals import Constraints
 from smoothboost.learners.set_rule import SetRuleCandidates
 from smoothboost.privacy.factored import select
@@ -318,7 +318,7 @@ def test_the_range_is_that_of_1_rules():
     candidates = SETS.compete(schema_of(["n", "c5"]))
     assert candidates.score_range(Fraction(7, 4), 3) == 6
     assert candidates.n_choices == 1
-    assert candidates.single_column
+    assert candidates.needs == Needs()
 
 
 def test_a_column_of_256_codes_competes_without_being_listed():

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost.counting.engine import CountEngine
+from smoothboost.counting.layout import CodeLayout
 from smoothboost.learners.choices import OneChoice, RuleCandidates
 from smoothboost.learners.literals import Constraints, literals_of
 from smoothboost.privacy.factored import FactoredScores
@@ -75,10 +76,8 @@ class SetRuleCandidates(RuleCandidates):
         both.append([LiteralRule(None, 1, 1), LiteralRule(None, 0, 0)])
         one = [rules for rules in ways.values() if len(rules) == 1]
         self._listed = [rules for rules in (both, one) if rules]
-        sizes = [column.n_codes for column in schema.columns.values()]
-        self._offsets = np.cumsum([0, *sizes])
-        self._first_column = slice(0, int(self._offsets[1]))
-        self._places = [_places(rules, self._offsets) for rules in self._listed]
+        self._layout = CodeLayout(schema)
+        self._places = [_places(rules, self._layout) for rules in self._listed]
         self._together = [self._neighbours(rules) for rules in self._listed]
         sets = [
             at
@@ -87,12 +86,13 @@ class SetRuleCandidates(RuleCandidates):
             and column.n_codes > 2
             and name not in constraints.forbidden
         ]
+        sizes = self._layout.n_codes.tolist()
         self._sets = [
             [(at, sizes[at]) for at in sets if (sizes[at] - 1).bit_length() == bits]
             for bits in sorted({(sizes[at] - 1).bit_length() for at in sets})
         ]
-        self._codes = [_padded(columns, self._offsets) for columns in self._sets]
-        self._outline = self.scores(np.zeros((self._offsets[-1], 2), dtype=np.int64))
+        self._codes = [_padded(columns, self._layout) for columns in self._sets]
+        self._outline = self.scores(np.zeros((self._layout.size, 2), dtype=np.int64))
 
     @property
     def n_options(self) -> int:
@@ -146,9 +146,7 @@ class SetRuleCandidates(RuleCandidates):
         sums : array of int64, shape (total codes, 2)
             Weight of the rows with each code (columns one after the other) and class.
         """
-        total = sums[self._first_column].sum(axis=0)
-        below = np.zeros((len(sums) + 1, 2), dtype=np.int64)
-        np.cumsum(sums, axis=0, out=below[1:])  # wraps around harmlessly: only differences count
+        total, below = self._layout.total(sums), self._layout.below(sums)
         groups = []
         for start, stop, if_true, if_false in self._places:
             hits = below[stop, if_true] - below[start, if_true]
@@ -173,7 +171,7 @@ def _is_threshold(test: Test | None, column: int) -> bool:
     return isinstance(test, Literal) and test.column == column and test.start == 0
 
 
-def _padded(columns: list[tuple[int, int]], offsets: NDArray[np.intp]) -> NDArray[np.intp]:
+def _padded(columns: list[tuple[int, int]], layout: CodeLayout) -> NDArray[np.intp]:
     """Return the places of the codes of columns, as many for each as a power of two.
 
     Columns of about the same size make one group, which is faster. The place after the last holds
@@ -181,24 +179,23 @@ def _padded(columns: list[tuple[int, int]], offsets: NDArray[np.intp]) -> NDArra
     other, and the prior is divided by their number.
     """
     size = 1 << (max(n_codes for _, n_codes in columns) - 1).bit_length()
-    places = np.full((len(columns), size), offsets[-1])
+    places = np.full((len(columns), size), layout.size, dtype=np.intp)
     for at, (column, n_codes) in enumerate(columns):
-        places[at, :n_codes] = offsets[column] + np.arange(n_codes)
+        places[at, :n_codes] = layout.starts[column] + np.arange(n_codes)
     return places
 
 
 _Places = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
 
 
-def _places(items: list[list[LiteralRule]], offsets: NDArray[np.intp]) -> _Places:
+def _places(items: list[list[LiteralRule]], layout: CodeLayout) -> _Places:
     """Return the first and last place of each rule's literal, and its classes, by item."""
 
     def place(rule: LiteralRule) -> tuple[int, int, int, int]:
         if rule.literal is None:
             return 0, 0, rule.if_true, rule.if_false
         assert isinstance(rule.literal, Literal)
-        first = int(offsets[rule.literal.column])
-        return first + rule.literal.start, first + rule.literal.stop, rule.if_true, rule.if_false
+        return *layout.places(rule.literal), rule.if_true, rule.if_false
 
     places = np.array([[place(rule) for rule in rules] for rules in items], dtype=np.intp)
     start, stop, if_true, if_false = np.moveaxis(places, 2, 0)

@@ -147,9 +147,9 @@ def test_no_file_and_no_function_is_too_large(module):
             assert len(parameters) <= MOST_PARAMETERS, function.name
 
 
-def kernel_parameters(source: str) -> dict[str, list[str]]:
+def kernel_parameters(source: str) -> list[tuple[str, list[str]]]:
     """Return the parameters of every function of a Cython program."""
-    found = {}
+    found = []
     for match in re.finditer(r"^ *(?:def|cp?def [^=\n(]*?) *\*?(\w+)\(", source, re.MULTILINE):
         depth, parts = 1, [""]
         for letter in source[match.end() :]:
@@ -161,7 +161,7 @@ def kernel_parameters(source: str) -> dict[str, list[str]]:
             else:
                 parts[-1] += letter
         named = [part.split()[-1] for part in parts if part.strip()]
-        found[match[1]] = [name for name in named if name != "self"]
+        found.append((match[1], [name for name in named if name != "self"]))
     return found
 
 
@@ -175,12 +175,12 @@ cdef const int64_t* _find(
     Py_ssize_t size,
 ) noexcept nogil:
 """
-    assert kernel_parameters(text) == {"add": ["sums", "parts"], "_find": ["codes", "size"]}
+    assert kernel_parameters(text) == [("add", ["sums", "parts"]), ("_find", ["codes", "size"])]
 
 
 @pytest.mark.parametrize("module", sorted(KERNELS))
 def test_no_kernel_is_too_large_and_none_has_too_many_parameters(module):
     text = KERNELS[module].read_text(encoding="utf-8")
     assert len(text.splitlines()) <= LONGEST_FILE
-    for name, own in kernel_parameters(text).items():
+    for name, own in kernel_parameters(text):
         assert len(own) <= MOST_PARAMETERS, name

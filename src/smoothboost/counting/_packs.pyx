@@ -76,14 +76,16 @@ cdef void _add_digit(
 
 cdef void unpack(Packs packs, counter* counters, counter* by_code) noexcept nogil:
     """Add the counters of all packs to those of the codes of all columns, and clear them."""
-    cdef Py_ssize_t pack, digit, size, i
+    cdef Py_ssize_t pack, digit, last, size, i
     cdef counter* own
     for pack in range(packs.n_packs):
         own = counters + packs.starts[pack]
         size = packs.starts[pack + 1] - packs.starts[pack]
-        for digit in range(packs.first_digits[pack], packs.first_digits[pack + 1]):
+        last = packs.first_digits[pack + 1] - 1
+        for digit in range(packs.first_digits[pack], last):
             _take_digit(own, size, packs.n_codes[digit], by_code + packs.places[digit])
             size //= packs.n_codes[digit]
+        _add_counters(own, size, by_code + packs.places[last])
     for i in range(packs.n_counters):
         counters[i] = 0
 
@@ -96,10 +98,17 @@ cdef void _take_digit(
     cdef counter total
     cdef counter* stretch = counters
     for others in range(n_values // n_codes):
+        _add_counters(stretch, n_codes, by_code)
         total = 0
-        for code in range(n_codes):  # apart, so that compilers do several steps at a time
-            by_code[code] += stretch[code]
         for code in range(n_codes):
             total += stretch[code]
         counters[others] = total
         stretch += n_codes
+
+
+cdef inline void _add_counters(
+    const counter* counters, Py_ssize_t size, counter* sums
+) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(size):
+        sums[i] += counters[i]

@@ -113,12 +113,11 @@ class TableRows:
         They must not test any other column.
         """
         n_codes = int(self.layout.n_codes[column])
-        codes = np.zeros((len(self.codes), n_codes), dtype=np.uint8)
-        codes[column] = np.arange(n_codes)
-        seconds = np.zeros(n_codes, dtype=np.int16)  # votes for the second class
+        rises = np.zeros((2, n_codes), dtype=np.int16)
         for rule, times in Counter(rules).items():
-            seconds += (times * rule.predict(codes)).astype(np.int16)
-        return np.stack([len(rules) - seconds, seconds])
+            rises[1] += times * np.array(rule.by_code(n_codes), dtype=np.int16)
+        rises[0] = len(rules) - rises[1]
+        return rises
 
     def risen(self, levels: Levels, rules: Sequence[Rule], column: int) -> Levels:
         """Return the levels after the votes of rules that test one column only."""

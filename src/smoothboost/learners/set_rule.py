@@ -7,6 +7,7 @@ on a column of k codes, so each column of categories has the prior weight of one
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -147,16 +148,14 @@ class SetRuleCandidates(RuleCandidates):
             Weight of the rows with each code (columns one after the other) and class.
         """
         total, below = self._layout.total(sums), self._layout.below(sums)
+        ahead = below[:, 1] - below[:, 0]  # of the second class
+        total *= self.n_rules
         groups = []
-        for start, stop, if_true, if_false in self._places:
-            hits = below[stop, if_true] - below[start, if_true]
-            misses = below[stop, if_false] - below[start, if_false]
-            groups.append((hits - misses + total[if_false])[:, None, :])
-        if self.n_rules > 1:
-            groups = [
-                group[together].sum(axis=0)
-                for group, together in zip(groups, self._together, strict=True)
-            ]
+        for places, together in zip(self._places, self._together, strict=True):
+            inside = ahead[places.stop] - ahead[places.start]
+            inside = inside[together].sum(axis=0) if self.n_rules > 1 else inside
+            scores = places.signs * inside[:, None] + total[places.if_false]
+            groups.append(scores[:, None, :])
         with_none = np.concatenate([self.n_rules * sums, np.zeros((1, 2), dtype=np.int64)])
         groups += [with_none[codes] for codes in self._codes]
         return FactoredScores(groups, even=True)
@@ -185,21 +184,29 @@ def _padded(columns: list[tuple[int, int]], layout: CodeLayout) -> NDArray[np.in
     return places
 
 
-_Places = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
+@dataclass(frozen=True)
+class _Places:
+    """Where the literals of items begin and end, and what each of their rules makes of them.
+
+    A rule gains the weight by which its class inside leads there, and has all of the other class:
+    `signs` is 1 if that is the second class, -1 if it is the first.
+    """
+
+    start: NDArray[np.intp]
+    stop: NDArray[np.intp]
+    signs: NDArray[np.int64]
+    if_false: NDArray[np.intp]
 
 
 def _places(items: list[list[LiteralRule]], layout: CodeLayout) -> _Places:
-    """Return the first and last place of each rule's literal, and its classes, by item."""
+    def place(test: Test | None) -> tuple[int, int]:
+        assert not isinstance(test, Members)
+        return (0, 0) if test is None else layout.places(test)
 
-    def place(rule: LiteralRule) -> tuple[int, int, int, int]:
-        if rule.literal is None:
-            return 0, 0, rule.if_true, rule.if_false
-        assert isinstance(rule.literal, Literal)
-        return *layout.places(rule.literal), rule.if_true, rule.if_false
-
-    places = np.array([[place(rule) for rule in rules] for rules in items], dtype=np.intp)
-    start, stop, if_true, if_false = np.moveaxis(places, 2, 0)
-    return start, stop, if_true, if_false
+    start, stop = np.array([place(rules[0].literal) for rules in items], dtype=np.intp).T
+    if_true = np.array([[rule.if_true for rule in rules] for rules in items], dtype=np.int64)
+    if_false = np.array([[rule.if_false for rule in rules] for rules in items], dtype=np.intp)
+    return _Places(start, stop, 2 * if_true - 1, if_false)
 
 
 def _set_rule(column: int, labels: tuple[int, ...]) -> LiteralRule:

@@ -101,12 +101,12 @@ def parts(table: Table) -> None:
     each = histograms / (table.n_rows * n_pairs)
     floor = seconds(lambda: [table.codes.sum(), engine._levels.sum(), table.labels.sum()])
     print(
-        f"\nHistograms: {1 / each:.2e} cells (row, pair of columns) a second, "
-        f"{1e9 * each * cpu_count():.2f} ns of a core each.\nEach cell reads 13 bytes that the "
+        f"\nHistograms: {1 / each:.2e} additions (row, pair of columns) a second, "
+        f"{1e9 * each * cpu_count():.2f} ns of a core each.\nEach reads 13 bytes that the "
         "caches hold (a code, a code with its class, a weight) and updates\none sum. Reading the "
         f"table's {table.codes.nbytes / 1e6:.1f} MB of codes from memory once takes "
         f"{1000 * floor:.2f} ms on one core:\nthe histograms take {histograms / floor:.0f} times "
-        f"that, for {n_pairs / len(table.codes):.1f} cells a code."
+        f"that, for {n_pairs / len(table.codes):.1f} additions a code."
     )
 
 

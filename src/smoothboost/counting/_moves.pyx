@@ -8,7 +8,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 import numpy as np
 
 from smoothboost.counting._packs cimport Packs, unpack
-from smoothboost.counting._parts cimport BLOCK, Parts
+from smoothboost.counting._parts cimport BLOCK, Parts, count_blocks
 
 cdef extern from *:
     void __builtin_prefetch(const void* address) nogil
@@ -73,8 +73,7 @@ cdef class Moves:
     cdef KeyGroup* group_of(
         self, Py_ssize_t label, int16_t step, const int64_t[:, ::1] at_levels
     ) noexcept:
-        """Find the keys of a class and step, or make them: one for each level from first to last.
-        """
+        """Find the keys of a class and step, or make them: one for each level of the class."""
         cdef Py_ssize_t at, slot
         cdef KeyGroup* group
         for at in range(self.n_groups):
@@ -111,10 +110,9 @@ cdef class ColumnIndex:
     cdef int32_t[:, ::1] starts  # where each class and code begins in the block
 
     def __init__(self, Py_ssize_t n_rows, Py_ssize_t n_codes):
-        cdef Py_ssize_t n_blocks = (n_rows + BLOCK - 1) // BLOCK
         self.n_codes = n_codes
         self.order = np.zeros(n_rows, dtype=np.uint16)
-        self.starts = np.zeros((n_blocks, 2 * n_codes + 1), dtype=np.int32)
+        self.starts = np.zeros((count_blocks(n_rows), 2 * n_codes + 1), dtype=np.int32)
 
     def sort(self, const uint8_t[::1] codes, const uint8_t[::1] labels, Parts blocks):
         """Sort the rows of all blocks."""

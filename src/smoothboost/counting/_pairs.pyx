@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t, uint32_t
 
 import numpy as np
 
-from smoothboost.counting._parts cimport BLOCK, Parts
+from smoothboost.counting._parts cimport BLOCK, Parts, count_blocks
 from smoothboost.counting._rows cimport Rows
 
 
@@ -38,11 +38,10 @@ cdef class PairTables:
 
         Threads share the pairs: each of `shares` is an equal part of them.
         """
-        cdef Py_ssize_t n_blocks = (rows.labels.shape[0] + BLOCK - 1) // BLOCK
         cdef Py_ssize_t share, block
         with nogil:
             while (share := shares.take()) >= 0:
-                for block in range(n_blocks):
+                for block in range(count_blocks(rows.labels.shape[0])):
                     _add_block(
                         self,
                         self.count * share // shares.count,

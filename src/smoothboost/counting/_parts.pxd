@@ -3,6 +3,8 @@ from libc.stdint cimport int64_t
 cdef enum:
     BLOCK = 4096  # rows: their codes fit the first cache, and their numbers 16 bits
 
+cpdef Py_ssize_t count_blocks(Py_ssize_t n_rows) noexcept nogil
+
 
 cdef class Parts:
     cdef readonly Py_ssize_t count

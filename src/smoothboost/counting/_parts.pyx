@@ -7,7 +7,7 @@ cdef extern from *:
     int64_t __sync_fetch_and_add(int64_t* value, int64_t step) nogil
 
 
-def count_blocks(Py_ssize_t n_rows):
+cpdef Py_ssize_t count_blocks(Py_ssize_t n_rows) noexcept nogil:
     """Return how many blocks of rows there are; the last may be shorter."""
     return (n_rows + BLOCK - 1) // BLOCK
 

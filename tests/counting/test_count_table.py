@@ -261,6 +261,16 @@ def test_labels_of_three_classes_are_refused():
             kind(many, 3)
 
 
+def test_more_votes_than_there_is_room_for_are_refused():
+    table = make_table([4, 2], 30)
+    rule = LiteralRule(Literal.at_most(0, 1), 1, 0)
+    local = CountTable(table, 3)
+    local.add_votes(rule, rule)
+    with pytest.raises(ValueError, match="at most 3 votes"):
+        local.add_votes(rule, rule)
+    assert np.array_equal(local.level_counts(), twin_level_counts(table, [rule, rule]))
+
+
 def test_a_rule_on_two_columns_is_refused():
     table = make_table([4, 2], 30)
     rule = TreeRule(Split(Literal.at_most(0, 1), 1, Split(Literal.at_most(1, 0), 1, 0)))

@@ -105,6 +105,8 @@ class CountTable:
 
         Rows rise by one level for each that predicts them correctly.
         """
+        if self._n_votes + len(rules) > self._max_votes:  # kernels would write beyond the counts
+            raise ValueError(f"Expected at most {self._max_votes:,} votes.")
         by_column: dict[int, list[Rule]] = {}
         for rule in rules:
             if len(rule.columns) > 1:

@@ -22,7 +22,8 @@ class CodeLayout:
     Examples
     --------
     >>> from smoothboost import Boolean, Categorical
-    >>> layout = CodeLayout(Schema({"a": Boolean(), "b": Categorical("xyz")}, target=[0, 1]))
+    >>> columns = {"a": Boolean(), "b": Categorical(["x", "y", "z"])}
+    >>> layout = CodeLayout(Schema(columns, target=[0, 1]))
     >>> layout.starts
     array([0, 2, 5])
     >>> layout.places(Literal.at_most(1, 1))  # x or y

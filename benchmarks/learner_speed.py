@@ -18,11 +18,11 @@ from joblib import cpu_count
 from speed import N_BINS, N_COLUMNS, N_ROWS, normal_table
 
 from smoothboost import PairRule, SmoothBoostClassifier, TopDown
-from smoothboost.counting.engine import LocalEngine
 from smoothboost.datasets import load_adult
 from smoothboost.fitting.boost import Booster
 from smoothboost.fitting.plan import make_plan
 from smoothboost.fitting.pricing import Budget
+from smoothboost.fitting.problems import engines_of
 from smoothboost.privacy.factored import select
 from smoothboost.privacy.mechanisms import Exponential, PermuteAndFlip
 from smoothboost.privacy.randomness import SystemBits
@@ -69,21 +69,21 @@ def parts(table: Table) -> None:
     """Say where a round of pair rules spends its time."""
     candidates = PairRule().compete(table.schema)
     plan = make_plan(Budget(Fraction(1)), table.n_rows, candidates, (Fraction(1),) * 2, N_ROUNDS)
-    engine = LocalEngine(table, N_ROUNDS, cpu_count())
-    booster = Booster(engine, candidates, plan)
+    (engine,) = engines_of(table, [candidates], N_ROUNDS, cpu_count())
+    booster = Booster([engine], [candidates], plan)
     for _ in range(3):  # weights of their own for rows of several levels
         booster.accept(booster.propose().sample(SystemBits()))
     weights = plan.measure.weights(engine.level_counts())
     sums = engine.pair_sums(weights, candidates._pairs)
-    cells = candidates._cells(sums)
-    scores = candidates._scores(cells)
+    quadrants = candidates._quadrants(sums)
+    scores = candidates._scores(quadrants)
     rate = plan.stages[0].rate
     rule = candidates[0]
     steps: dict[str, Callable[[], object]] = {
         "weights of rows (levels, projection)": lambda: plan.measure.weights(engine.level_counts()),
         "histograms of pairs of codes": lambda: engine.pair_sums(weights, candidates._pairs),
-        "cells of pairs of literals": lambda: candidates._cells(sums),
-        "scores": lambda: candidates._scores(cells),
+        "quadrants of pairs of literals": lambda: candidates._quadrants(sums),
+        "scores": lambda: candidates._scores(quadrants),
         "selection, exponential": lambda: select(Exponential, scores, rate).sample(SystemBits()),
         "selection, permute-and-flip": lambda: select(PermuteAndFlip, scores, rate).sample(
             SystemBits()
@@ -101,12 +101,12 @@ def parts(table: Table) -> None:
     each = histograms / (table.n_rows * n_pairs)
     floor = seconds(lambda: [table.codes.sum(), engine._levels.sum(), table.labels.sum()])
     print(
-        f"\nHistograms: {1 / each:.2e} cells (row, pair of columns) a second, "
-        f"{1e9 * each * cpu_count():.2f} ns of a core each.\nEach cell reads 13 bytes that the "
+        f"\nHistograms: {1 / each:.2e} additions (row, pair of columns) a second, "
+        f"{1e9 * each * cpu_count():.2f} ns of a core each.\nEach reads 13 bytes that the "
         "caches hold (a code, a code with its class, a weight) and updates\none sum. Reading the "
         f"table's {table.codes.nbytes / 1e6:.1f} MB of codes from memory once takes "
         f"{1000 * floor:.2f} ms on one core:\nthe histograms take {histograms / floor:.0f} times "
-        f"that, for {n_pairs / len(table.codes):.1f} cells a code."
+        f"that, for {n_pairs / len(table.codes):.1f} additions a code."
     )
 
 

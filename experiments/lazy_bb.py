@@ -44,7 +44,7 @@ def prepare(fit: Fit) -> tuple[Booster, Plan]:
         _exact(fit.options.get("learning_rate", "auto")),
         fit.options.get("calibration", "tight"),
     )
-    engine = make_engine(train, candidates, plan.n_rounds)
+    engine = make_engine(train, candidates.needs, plan.n_rounds)
     return Booster([engine], [candidates], plan), plan
 
 

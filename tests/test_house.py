@@ -37,7 +37,7 @@ def module_name(path: Path) -> str:
 
 
 FILES = {module_name(path): path for path in SOURCE.rglob("*.py")}
-EXTENSIONS = {module_name(path) for path in SOURCE.rglob("*.pyx")}
+KERNELS = {module_name(path): path for path in SOURCE.rglob("*.pyx")}
 
 
 def imports_of(source: str) -> set[str]:
@@ -52,7 +52,7 @@ def imports_of(source: str) -> set[str]:
             found |= {alias.name for alias in node.names if alias.name.startswith("smoothboost")}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("smoothboost"):
             inner = [f"{node.module}.{alias.name}" for alias in node.names]
-            known = {f"smoothboost.{name}" for name in FILES.keys() | EXTENSIONS}
+            known = {f"smoothboost.{name}" for name in FILES.keys() | KERNELS.keys()}
             found |= {name if name in known else node.module for name in inner}
     return {name.removeprefix("smoothboost").removeprefix(".") for name in found}
 
@@ -145,3 +145,42 @@ def test_no_file_and_no_function_is_too_large(module):
             names = [each.arg for each in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
             parameters = [name for name in names if name not in ("self", "cls")]
             assert len(parameters) <= MOST_PARAMETERS, function.name
+
+
+def kernel_parameters(source: str) -> list[tuple[str, list[str]]]:
+    """Return the parameters of every function of a Cython program."""
+    found = []
+    for match in re.finditer(r"^ *(?:def|cp?def [^=\n(]*?) *\*?(\w+)\(", source, re.MULTILINE):
+        depth, parts = 1, [""]
+        for letter in source[match.end() :]:
+            depth += (letter in "([") - (letter in ")]")
+            if depth == 0:
+                break
+            if letter == "," and depth == 1:
+                parts.append("")
+            else:
+                parts[-1] += letter
+        named = [part.split()[-1] for part in parts if part.strip()]
+        found.append((match[1], [name for name in named if name != "self"]))
+    return found
+
+
+def test_parameters_are_read_from_kernels():
+    text = """
+    def add(self, const int64_t[:, ::1] sums, Parts parts):
+        cdef int64_t total = one(2, 3)
+
+cdef const int64_t* _find(
+    uint8_t* codes,
+    Py_ssize_t size,
+) noexcept nogil:
+"""
+    assert kernel_parameters(text) == [("add", ["sums", "parts"]), ("_find", ["codes", "size"])]
+
+
+@pytest.mark.parametrize("module", sorted(KERNELS))
+def test_no_kernel_is_too_large_and_none_has_too_many_parameters(module):
+    text = KERNELS[module].read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= LONGEST_FILE
+    for name, own in kernel_parameters(text):
+        assert len(own) <= MOST_PARAMETERS, name

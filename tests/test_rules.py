@@ -274,3 +274,23 @@ class TestMakingRules:
             if isinstance(rule, TreeRule) and tuple(rule.predict(codes)) in one_rules
         ]
         assert needless == []
+
+
+# What a rule says of each code --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        LiteralRule(None, 1, 1),
+        LiteralRule(Literal.at_most(2, 3), 1, 0),
+        LiteralRule(Literal(2, 1, 4), 0, 1),
+        LiteralRule(Members(2, (0, 2, 3, 6)), 1, 0),
+        TreeRule(Split(Literal.at_most(2, 4), Split(Literal.at_most(2, 1), 0, 1), 0)),
+    ],
+    ids=str,
+)
+def test_a_rule_on_one_column_tells_the_class_of_each_of_its_codes(rule):
+    codes = np.zeros((4, 7), dtype=np.uint8)
+    codes[2] = np.arange(7)
+    assert rule.by_code(7) == rule.predict(codes).tolist()

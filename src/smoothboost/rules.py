@@ -136,6 +136,21 @@ class LiteralRule:
             yield ((self.literal, True),), self.if_true
             yield ((self.literal, False),), self.if_false
 
+    def by_code(self, n_codes: int) -> list[int]:
+        """Predict for each code of the one column that the rule tests, if any.
+
+        Examples
+        --------
+        >>> LiteralRule(Literal.at_most(0, 1), if_true=1, if_false=0).by_code(4)
+        [1, 1, 0, 0]
+        """
+        if self.literal is None:
+            return [self.if_true] * n_codes
+        classes = [self.if_false] * n_codes
+        for start, stop in self.literal.runs:
+            classes[start:stop] = [self.if_true] * (stop - start)
+        return classes
+
     def predict(self, codes: NDArray[np.integer]) -> NDArray[np.intp]:
         """Predict class positions from codes of shape (n_columns, n_rows)."""
         if self.literal is None:
@@ -186,6 +201,12 @@ class TreeRule:
     def leaves(self) -> Iterator[tuple[Path, int]]:
         """List the conditions, from the left, and the class of each."""
         return _leaves(self.root, ())
+
+    def by_code(self, n_codes: int) -> list[int]:
+        """Predict for each code of the one column that the rule tests."""
+        (column,) = self.columns
+        codes = np.broadcast_to(np.arange(n_codes), (column + 1, n_codes))
+        return [int(label) for label in self.predict(codes)]
 
     def predict(self, codes: NDArray[np.integer]) -> NDArray[np.intp]:
         """Predict class positions from codes of shape (n_columns, n_rows)."""

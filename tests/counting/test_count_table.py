@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from smoothboost import Categorical, Numeric, Schema
-from smoothboost.counting import _kernels, count_table
+from smoothboost.counting import _moves, count_table
 from smoothboost.counting.count_table import CountTable
 from smoothboost.counting.engine import LocalEngine
-from smoothboost.rules import Literal, LiteralRule, Members
+from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule
 from smoothboost.table.coded import Table
 
 N_ROUNDS = 24
@@ -98,7 +98,7 @@ def packing(request, monkeypatch):
 
     A column used often gets an index; let all have one.
     """
-    monkeypatch.setattr(count_table, "MANY_ROWS", 0)
+    monkeypatch.setattr(count_table, "_MANY_ROWS", 0)
     if request.param == "unpacked":
         monkeypatch.setattr(count_table, "_MANY_VALUES", 1)
     if request.param == "indexed":
@@ -227,8 +227,8 @@ def test_other_labels_on_the_same_codes_start_anew_and_stay_apart(n_threads):
     other = Table(table.schema, table.codes, (rng.random(500) < 0.2).astype(np.uint8))
     twin = first.for_labels(other.labels)
     assert isinstance(twin, CountTable)
-    assert twin._codes is first._codes
-    assert twin._packed is first._packed
+    assert twin._rows.codes is first._rows.codes
+    assert twin._packs is first._packs
     check_against_twin(other, 12, local=twin)
     assert np.array_equal(first.level_counts(), twin_level_counts(table, rules))
     weights = random_weights(table, 8, rng)
@@ -261,15 +261,49 @@ def test_labels_of_three_classes_are_refused():
             kind(many, 3)
 
 
-def test_sets_of_codes_move_as_few_rows_as_an_index_finds(monkeypatch):
-    """A set is never looked for in all rows."""
-    monkeypatch.setattr(_kernels, "move_rows", None)  # calling it fails
-    table = make_table([9, 4], 5000)
-    local = CountTable(table, 4)
-    rules = [LiteralRule(Members(0, codes), 1, 0) for codes in ((0, 8), (1, 3, 5), (2, 3, 7))]
-    for rule in rules:
-        local.add_votes(rule)
-    assert np.array_equal(local.level_counts(), twin_level_counts(table, rules))
+def test_more_votes_than_there_is_room_for_are_refused():
+    table = make_table([4, 2], 30)
+    rule = LiteralRule(Literal.at_most(0, 1), 1, 0)
+    local = CountTable(table, 3)
+    local.add_votes(rule, rule)
+    with pytest.raises(ValueError, match="at most 3 votes"):
+        local.add_votes(rule, rule)
+    assert np.array_equal(local.level_counts(), twin_level_counts(table, [rule, rule]))
+
+
+def test_a_rule_on_two_columns_is_refused():
+    table = make_table([4, 2], 30)
+    rule = TreeRule(Split(Literal.at_most(0, 1), 1, Split(Literal.at_most(1, 0), 1, 0)))
+    local = CountTable(table, 3)
+    with pytest.raises(ValueError, match="test one column each"):
+        local.add_votes(LiteralRule(None, 1, 1), rule)
+    assert np.array_equal(local.level_counts(), twin_level_counts(table, []))
+
+
+@pytest.mark.usefixtures("packing")
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("second", [0.5, 0.02])
+def test_rules_of_a_round_move_rows_once_and_by_several_levels(monkeypatch, second, n_threads):
+    """Thresholds side by side are one pass over the rows, whatever their number."""
+    passes = []
+    move = _moves.move_rows
+    monkeypatch.setattr(_moves, "move_rows", lambda *given: (passes.append(1), move(*given)))
+    table = make_table([30, 5, 2], 9000, second=second)
+    local = CountTable(table, 90, n_threads)
+    rng = np.random.default_rng(1)
+    rules = []
+    for _ in range(10):
+        first = int(rng.integers(20))
+        label = int(rng.integers(2))
+        literals = [Literal.at_most(0, first + at) for at in (0, 3, 7)]
+        together = [LiteralRule(literal, label, 1 - label) for literal in literals]
+        passes.clear()
+        local.add_votes(*together)
+        assert len(passes) == n_threads
+        rules += together
+        weights = random_weights(table, len(rules), rng)
+        assert np.array_equal(local.level_counts(), twin_level_counts(table, rules))
+        assert np.array_equal(local.code_sums(weights), twin_code_sums(table, rules, weights))
 
 
 # Work -----------------------------------------------------------------------------------------
@@ -278,36 +312,22 @@ def test_sets_of_codes_move_as_few_rows_as_an_index_finds(monkeypatch):
 @pytest.mark.usefixtures("packing")
 @pytest.mark.parametrize("skew", [1.0, 8.0])
 @pytest.mark.parametrize("second", [0.5, 0.1])
-def test_a_vote_moves_at_most_the_rows_on_the_smaller_side_of_its_literal(
-    monkeypatch, second, skew
-):
-    moved = []
-
-    def recording(kernel):
-        def record(*arguments):
-            kernel(*arguments)
-            by_code = arguments[10]
-            moved.append(int(by_code[:, :6].sum()))  # the first column's six codes
-
-        return record
-
-    for name in ("move_rows", "move_groups"):
-        monkeypatch.setattr(_kernels, name, recording(getattr(_kernels, name)))
+def test_a_vote_moves_at_most_the_rows_on_the_smaller_side_of_its_literal(second, skew):
     table = make_table([6, 2, 32], 1000, second=second, skew=skew)
     local = CountTable(table, 40)
     rng = np.random.default_rng(3)
     literals = 0
     for _ in range(40):
         rule = random_rule(table, rng)
-        moved.clear()
+        before = local._levels.copy()
         local.add_votes(rule)
+        moved = int((local._levels != before).sum())
         if rule.literal is None:
-            assert sum(moved) == 0
+            assert moved == 0
             continue
         inside = rule.literal.holds(table.codes[rule.literal.column])
         if inside.all():
             continue
         literals += 1
-        assert moved, "the rows that move were not seen"
-        assert max(moved) <= min(inside.sum(), (~inside).sum())
+        assert moved <= min(inside.sum(), (~inside).sum())
     assert literals > 20

@@ -171,6 +171,15 @@ def test_weights_that_fill_62_bits_are_added_exactly():
 
 
 @pytest.mark.parametrize("holds", [True, False])
+def test_a_region_may_be_told_by_a_set_of_codes(holds):
+    table = make_table([9, 4, 2], 600)
+    region = ((Members(0, (0, 3, 8)), holds), (Literal.at_most(1, 2), True))
+    weights = np.array([[3], [5]])
+    found = LocalEngine(table, 1).code_sums(weights, region)
+    assert np.array_equal(found, twin_code_sums(table, [], weights, region))
+
+
+@pytest.mark.parametrize("holds", [True, False])
 @pytest.mark.parametrize(
     "literal", [Literal.at_most(0, 255), Literal.at_most(0, 254), Literal.equals(0, 255)], ids=str
 )
@@ -294,6 +303,13 @@ def test_both_engines_agree_through_a_sequence_of_1_rules(second, n_rows):
         weights = random_weights(table, done, rng)
         assert np.array_equal(local.level_counts(), counted.level_counts())
         assert np.array_equal(local.code_sums(weights), counted.code_sums(weights))
+        region = random_region(table, rng, 1 + done % 3)
+        found = counted.code_sums(weights, region)
+        assert np.array_equal(local.code_sums(weights, region), found)
+        if done % 7 == 0:
+            pairs = np.array([(0, 1), (2, 2)])
+            found = counted.pair_sums(weights, pairs)
+            assert np.array_equal(local.pair_sums(weights, pairs), found)
         for start, stop in ((0, n_rows), (7, 50), (50, 2 * n_rows)):
             for one, two in zip(
                 local.margins(start, stop), counted.margins(start, stop), strict=True

@@ -17,7 +17,7 @@ from smoothboost import (
     TopDown,
 )
 from smoothboost.counting.count_table import CountTable
-from smoothboost.counting.engine import LocalEngine
+from smoothboost.counting.engine import LocalEngine, Needs
 from smoothboost.fitting.problems import (
     candidates_of,
     engines_of,
@@ -161,7 +161,7 @@ def test_engines_share_codes_and_ask_about_one_class_each(learner, kind, n_class
     candidates = candidates_of(learner, table.schema, Constraints())
     engines = engines_of(table, candidates, 5, n_threads)
     assert [type(engine) for engine in engines] == [kind] * n_classes
-    assert len({id(engine._codes) for engine in engines}) == 1
+    assert len({id(engine._rows.codes) for engine in engines}) == 1
     for at, engine in enumerate(engines):
         inside = int((table.labels == at).sum())
         assert engine.level_counts().tolist() == [[table.n_rows - inside], [inside]]
@@ -181,11 +181,32 @@ def test_an_engine_for_pairs_serves_problems_that_are_left_with_1_rules():
     codes = np.stack([rng.integers(3, size=90), rng.integers(2, size=90)]).astype(np.uint8)
     table = Table(schema, codes, rng.integers(3, size=90).astype(np.uint8))
     candidates = candidates_of(PairRule(), schema, Constraints(monotone=frozenset({("n", 1)})))
-    assert [each.single_column for each in candidates] == [False, True, False]
+    assert [each.needs.pairs for each in candidates] == [True, False, True]
     for engine, each in zip(engines_of(table, candidates, 3), candidates, strict=True):
         assert type(engine) is LocalEngine
         scores = each.start(engine, np.full((2, 1), 1000)).scores
-        assert (scores if each.single_column else scores.flat()).max() >= 30_000
+        assert (scores.flat() if each.needs.pairs else scores).max() >= 30_000
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_factory_can_be_handed_another_engine(n_classes):
+    """It is told what all problems together need."""
+    table = make_table(n_classes)
+    told = []
+
+    def make(table, needs, max_votes, n_threads):
+        told.append((needs, max_votes, n_threads))
+        return LocalEngine(table, max_votes, n_threads)
+
+    candidates = candidates_of(OneRule(), table.schema, Constraints())
+    engines = engines_of(table, candidates, 5, 2, make)
+    assert {type(engine) for engine in engines} == {LocalEngine}
+    assert told == [(Needs(), 5, 2)]
+
+
+def test_needs_add_up():
+    assert Needs(pairs=True) | Needs(regions=True) == Needs(regions=True, pairs=True)
+    assert Needs() | Needs(many_columns=True) == Needs(many_columns=True)
 
 
 def test_a_schema_for_one_class_has_the_same_columns_and_two_classes():
@@ -221,7 +242,7 @@ def test_supposed_errors_are_those_of_saying_the_likelier_side(n_classes, rates,
     [
         (OneRule(), 50, CountTable),
         (OneRule("sets"), 50, CountTable),
-        (OneRule("sets", cuts=3), 50, LocalEngine),
+        (OneRule("sets", cuts=3), 50, CountTable),
         (OneRule("sets", cuts=3), 100_000, CountTable),
         (PairRule(), 50, LocalEngine),
         (TopDown(), 50, LocalEngine),
@@ -231,4 +252,4 @@ def test_supposed_errors_are_those_of_saying_the_likelier_side(n_classes, rates,
 def test_the_engine_is_chosen_by_what_candidates_ask_for(learner, n_rows, engine):
     schema = Schema({"a": Numeric(low=0, high=9, bins=9), "b": Boolean()}, target=[0, 1])
     table = Table(schema, np.zeros((2, n_rows), np.uint8), np.zeros(n_rows, np.uint8))
-    assert type(make_engine(table, learner.compete(schema), 3)) is engine
+    assert type(make_engine(table, learner.compete(schema).needs, 3)) is engine

@@ -19,9 +19,10 @@ from smoothboost import (
     Schema,
     SmoothBoostClassifier,
 )
-from smoothboost.counting.engine import LocalEngine
+from smoothboost.fitting.problems import make_engine
 from smoothboost.learners.literals import Constraints
 from smoothboost.learners.one_rule import OneRuleCandidates
+from smoothboost.learners.pair_rule import PairCandidates
 from smoothboost.privacy.factored import select
 from smoothboost.privacy.mechanisms import Maximum
 from smoothboost.privacy.randomness import SeededBits
@@ -83,7 +84,7 @@ def make_table(schema, n_rows, seed):
 def voted(table, seed):
     """An engine whose rows stand at several levels, a weight for each, and the rows' weights."""
     rng = np.random.default_rng(seed)
-    engine = LocalEngine(table, 2)
+    engine = make_engine(table, PairCandidates.needs, 2)
     levels = np.zeros(table.n_rows, dtype=int)
     for label in (0, 1):
         rule = LiteralRule(Literal.at_most(0, 0), label, 1 - label)
@@ -187,7 +188,7 @@ def test_without_noise_the_best_rule_of_all_is_chosen_and_the_first_among_equals
     place = {tuple(row): at for at, row in enumerate(rows.T.tolist())}
     for n_rows in (7, 60):  # few rows tie often
         table = make_table(schema, n_rows, n_rows)
-        engine = LocalEngine(table, 1)
+        engine = make_engine(table, PairCandidates.needs, 1)
         state = candidates.start(engine, np.full((2, 1), 1000))
         index = select(Maximum, state.scores, Fraction(1)).sample(SeededBits(0))
         rule = state.accept(engine, index)
@@ -222,9 +223,9 @@ def test_the_order_of_rows_and_the_threads_do_not_matter():
     shuffled = Table(schema, table.codes[:, order].copy(), table.labels[order])
     candidates = PairRule().compete(schema)
     weights = np.array([[3], [2**48]])
-    first = candidates.start(LocalEngine(table, 1), weights).scores.flat()
+    first = candidates.start(make_engine(table, PairCandidates.needs, 1), weights).scores.flat()
     for each, n_threads in ((table, 4), (shuffled, 1), (shuffled, 2)):
-        engine = LocalEngine(each, 1, n_threads)
+        engine = make_engine(each, PairCandidates.needs, 1, n_threads)
         assert np.array_equal(candidates.start(engine, weights).scores.flat(), first)
 
 
@@ -405,7 +406,9 @@ def test_weights_that_sum_to_the_largest_total_do_not_overflow():
     schema = Schema({"a": Numeric(edges=[1, 2, 3]), "b": Numeric(edges=[1, 2])}, target=[0, 1])
     candidates = PairRule().compete(schema)
     rows = Table(schema, np.zeros((2, 4), dtype=np.uint8), np.zeros(4, dtype=np.uint8))
-    scores = candidates.start(LocalEngine(rows, 1), np.array([[1 << 60], [0]])).scores.flat()
+    scores = candidates.start(
+        make_engine(rows, PairCandidates.needs, 1), np.array([[1 << 60], [0]])
+    ).scores.flat()
     assert scores.min() == 0
     assert scores.max() == 1 << 62
     right = [candidates[at].predict(rows.codes)[0] == 0 for at in range(len(candidates))]

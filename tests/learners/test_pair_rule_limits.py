@@ -12,9 +12,10 @@ import pytest
 from test_pair_rule import make_table, schema_of
 
 from smoothboost import Numeric, PairRule, PrivacyLeakWarning, Schema, SmoothBoostClassifier
-from smoothboost.counting.engine import LocalEngine
+from smoothboost.fitting.problems import make_engine
 from smoothboost.learners import pair_rule
 from smoothboost.learners.literals import Constraints
+from smoothboost.learners.pair_rule import PairCandidates
 from smoothboost.privacy.factored import select
 from smoothboost.privacy.mechanisms import PermuteAndFlip
 from smoothboost.privacy.randomness import SeededBits
@@ -76,7 +77,7 @@ def test_the_bound_on_pairs_that_the_message_proposes_is_accepted(monkeypatch):
 
 def peak_of_a_choice(schema, constraints):
     """The most bytes allocated at a time from listing the rules to choosing one."""
-    engine = LocalEngine(make_table(schema, 100, 0), 1)
+    engine = make_engine(make_table(schema, 100, 0), PairCandidates.needs, 1)
     weights = np.full((2, 1), 1000)
     tracemalloc.start()
     try:

@@ -11,7 +11,8 @@ from languages import declared_tests, domain, functions
 
 from smoothboost import Boolean, Categorical, Numeric, OneRule, Schema
 from smoothboost.counting.count_table import CountTable
-from smoothboost.counting.engine import LocalEngine
+from smoothboost.counting.engine import LocalEngine, Needs
+from smoothboost.fitting.problems import make_engine
 from smoothboost.learners.literals import Constraints
 from smoothboost.learners.set_rule import SetRuleCandidates
 from smoothboost.privacy.factored import select
@@ -218,7 +219,9 @@ def test_the_distribution_over_rules_is_the_one_without_padding(names, rate):
     schema = schema_of(names)
     table = make_table(schema, 25, 7)
     candidates = SETS.compete(schema)
-    scores = candidates.start(LocalEngine(table, 1), np.ones((2, 1), dtype=np.int64)).scores
+    scores = candidates.start(
+        make_engine(table, candidates.needs, 1), np.ones((2, 1), dtype=np.int64)
+    ).scores
     found = defaultdict(float)
     shares = select(Exponential, scores, rate).probabilities()
     for function, share in zip(functions(candidates, domain(schema)), shares, strict=True):
@@ -239,7 +242,9 @@ def test_samples_follow_that_distribution():
     schema = schema_of(["c5", "n"])
     table = make_table(schema, 25, 7)
     candidates = SETS.compete(schema)
-    scores = candidates.start(LocalEngine(table, 1), np.ones((2, 1), dtype=np.int64)).scores
+    scores = candidates.start(
+        make_engine(table, candidates.needs, 1), np.ones((2, 1), dtype=np.int64)
+    ).scores
     choice = select(Exponential, scores, Fraction(1, 4))
     bits, n_samples = SeededBits(3), 4000
     drawn = [function_of(candidates[choice.sample(bits)], schema) for _ in range(n_samples)]
@@ -259,7 +264,9 @@ def test_without_noise_the_best_rule_is_chosen(names):
     schema = schema_of(names)
     table = make_table(schema, 40, 5)
     candidates = SETS.compete(schema)
-    scores = candidates.start(LocalEngine(table, 1), np.ones((2, 1), dtype=np.int64)).scores
+    scores = candidates.start(
+        make_engine(table, candidates.needs, 1), np.ones((2, 1), dtype=np.int64)
+    ).scores
     index = select(Maximum, scores, Fraction(1)).sample(SeededBits(0))
     assert scores.flat()[index] == scores.flat().max()
     right = (candidates[index].predict(table.codes) == table.labels).sum()
@@ -269,7 +276,9 @@ def test_without_noise_the_best_rule_is_chosen(names):
 def test_permute_and_flip_knows_no_prior():
     candidates = SETS.compete(schema_of(["c3"]))
     table = make_table(schema_of(["c3"]), 10, 0)
-    scores = candidates.start(LocalEngine(table, 1), np.ones((2, 1), dtype=np.int64)).scores
+    scores = candidates.start(
+        make_engine(table, candidates.needs, 1), np.ones((2, 1), dtype=np.int64)
+    ).scores
     assert candidates.even
     with pytest.raises(ValueError, match="permute-and-flip knows no prior"):
         select(PermuteAndFlip, scores, Fraction(1))
@@ -301,7 +310,9 @@ def test_scores_under_constraints_belong_to_the_rules_that_are_left(constraints)
     schema = schema_of(["n?", "c5", "c1", "b?"])
     table = make_table(schema, 60, 4)
     candidates = SETS.compete(schema, constraints)
-    scores = candidates.start(LocalEngine(table, 1), np.ones((2, 1), dtype=np.int64)).scores
+    scores = candidates.start(
+        make_engine(table, candidates.needs, 1), np.ones((2, 1), dtype=np.int64)
+    ).scores
     expected = [
         int((rule.predict(table.codes) == table.labels).sum()) for rule in rules_of(candidates)
     ]
@@ -318,7 +329,7 @@ def test_the_range_is_that_of_1_rules():
     candidates = SETS.compete(schema_of(["n", "c5"]))
     assert candidates.score_range(Fraction(7, 4), 3) == 6
     assert candidates.n_choices == 1
-    assert candidates.single_column
+    assert candidates.needs == Needs()
 
 
 def test_a_column_of_256_codes_competes_without_being_listed():

@@ -12,12 +12,13 @@ from exact_impurity import exact_impurity
 from languages import domain
 
 from smoothboost import Boolean, Categorical, Numeric, Schema, SmoothBoostClassifier, TopDown
-from smoothboost.counting.engine import LocalEngine
 from smoothboost.counting.measure import Measure
 from smoothboost.fitting.plan import make_plan
 from smoothboost.fitting.pricing import Budget
+from smoothboost.fitting.problems import make_engine
 from smoothboost.learners.impurity import CRITERIA, ROUNDING, SHIFT
 from smoothboost.learners.literals import Constraints, literals_of
+from smoothboost.learners.top_down import TopDownCandidates
 from smoothboost.rules import Literal, LiteralRule, Rule
 from smoothboost.table.coded import Table
 
@@ -55,7 +56,7 @@ def make_table(schema, n_rows, seed):
 def voted(table, seed, n_threads=1):
     """An engine whose rows stand at several levels, a weight for each, and the rows' weights."""
     rng = np.random.default_rng(seed)
-    engine = LocalEngine(table, 3, n_threads)
+    engine = make_engine(table, TopDownCandidates.needs, 3, n_threads)
     levels = np.zeros(table.n_rows, dtype=int)
     for column in range(3):
         label = int(rng.integers(2))
@@ -180,7 +181,7 @@ def test_equal_gains_go_to_the_first_literal_of_the_first_leaf():
     schema = Schema({name: Boolean() for name in "abc"}, target=[0, 1])
     cells = np.array(list(product((0, 1), repeat=3)), dtype=np.uint8)
     table = Table(schema, cells.T.copy(), (cells.sum(axis=1) % 2).astype(np.uint8))
-    engine = LocalEngine(table, 1)
+    engine = make_engine(table, TopDownCandidates.needs, 1)
     for criterion in CRITERIA:
         candidates = TopDown(3, criterion).compete(schema)
         states, rule = rounds(candidates, engine, np.full((2, 1), 2**40))
@@ -210,7 +211,10 @@ def test_a_literal_that_the_path_decides_does_not_compete_and_every_other_does(n
     literals = literals_of(schema, language, Constraints())
     candidates = TopDown(splits, literals=language).compete(schema)
     assert candidates.literals == literals
-    engine, weights = LocalEngine(make_table(schema, 100, 0), 1), np.full((2, 1), 2**50)
+    engine, weights = (
+        make_engine(make_table(schema, 100, 0), TopDownCandidates.needs, 1),
+        np.full((2, 1), 2**50),
+    )
     for seed in range(8):
         rng = np.random.default_rng(seed)
         states, _ = rounds(
@@ -227,7 +231,7 @@ def test_a_literal_that_the_path_decides_does_not_compete_and_every_other_does(n
 
 def test_a_tree_may_tell_all_cells_apart_and_no_more():
     schema = schema_of(["b", "n?"])
-    engine = LocalEngine(make_table(schema, 200, 0), 1)
+    engine = make_engine(make_table(schema, 200, 0), TopDownCandidates.needs, 1)
     states, _ = rounds(TopDown(7).compete(schema), engine, np.full((2, 1), 2**50))
     every = domain(schema)
     assert every.shape[1] == 8
@@ -255,7 +259,7 @@ def test_what_competes_depends_on_the_path_and_not_on_the_rows(criterion):
             rng = np.random.default_rng(seed)
             states, _ = rounds(
                 candidates,
-                LocalEngine(table, 1),
+                make_engine(table, TopDownCandidates.needs, 1),
                 np.full((2, 1), 2**50),
                 lambda scores, rng=rng: int(rng.integers(len(scores))),
             )
@@ -270,7 +274,7 @@ def test_empty_leaves_are_split_and_get_a_class_like_others():
     schema = schema_of(["b", "n"])
     table = Table(schema, np.zeros((2, 10), np.uint8), np.ones(10, np.uint8))
     candidates = TopDown(2).compete(schema)
-    engine = LocalEngine(table, 1)
+    engine = make_engine(table, TopDownCandidates.needs, 1)
     state = candidates.start(engine, np.full((2, 1), 2**50))
     state = state.accept(engine, 0)  # b is true: no row
     assert [int(leaf.weights.sum() >> 50) for leaf in state.leaves] == [0, 10]
@@ -399,7 +403,7 @@ def test_no_replaced_row_moves_gains_further_apart_than_the_range(criterion):
     @cache
     def scores(rows):
         a, b, y = np.array(rows, dtype=np.uint8).T
-        engine = LocalEngine(Table(schema, np.stack([a, b]), y.copy()), 2)
+        engine = make_engine(Table(schema, np.stack([a, b]), y.copy()), TopDownCandidates.needs, 2)
         engine.add_votes(vote)
         state = candidates.start(engine, measure.weights(engine.level_counts()))
         return state.scores, state.accept(engine, 0).scores
@@ -422,7 +426,7 @@ def test_scores_are_64_bit_integers_within_the_impurity_of_the_table(criterion):
     table = make_table(schema, 4096, 0)
     candidates = TopDown(4, criterion).compete(schema)
     weights = np.full((2, 1), 2**50)  # 2**62 in all: as much as there may be
-    states, _ = rounds(candidates, LocalEngine(table, 1), weights)
+    states, _ = rounds(candidates, make_engine(table, TopDownCandidates.needs, 1), weights)
     for state in states:
         assert state.scores.dtype == np.int64
     for state in states[:4]:

@@ -196,7 +196,7 @@ class TestMutations:
         assert self.worst(self.PAIR) > 1.01
 
     def test_patching_a_cell_changes_the_audit(self, monkeypatch):
-        honest = PairCandidates._cells
+        honest = PairCandidates._quadrants
         before = self.worst(self.PAIR)
 
         def patched(self, sums):
@@ -204,7 +204,7 @@ class TestMutations:
             cells[0, 0, 0] *= 3
             return cells
 
-        monkeypatch.setattr(PairCandidates, "_cells", patched)
+        monkeypatch.setattr(PairCandidates, "_quadrants", patched)
         assert self.worst(self.PAIR) != pytest.approx(before)
 
 

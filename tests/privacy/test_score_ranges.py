@@ -103,8 +103,9 @@ class Fit:
         at = int(self.rng.integers(self.n_rows))
         if way < 2:  # the worst classified row, or the best
             problem = booster._problems[self.rng.integers(len(booster._problems))]
-            levels = problem.engine._row_levels(0, self.n_rows)
-            at = int(levels.argmin() if way else levels.argmax())
+            margins, inside = problem.engine.margins(0, self.n_rows)
+            leads = np.where(inside, margins, -margins)
+            at = int(leads.argmin() if way else leads.argmax())
         elif way == 2:
             rarest = np.bincount(rows[-1]).argmin()
             at = int((rows[-1] == rarest).argmax())

@@ -6,28 +6,46 @@ Every answer is a sum, over the rows, of weights that depend on a row's class an
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
-from functools import partial
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.counting import _sums
-from smoothboost.counting.packs import BLOCK, Packs, pack
-from smoothboost.counting.threads import Threads
-from smoothboost.rules import Literal, Rule
+from smoothboost.counting.rows import TableRows
+from smoothboost.rules import Path, Rule
 from smoothboost.table.coded import Table
 
 _MANY = 1 << 16  # rows whose votes for every class are laid out at a time
 
-MAX_VOTES = 2**15 - 1
-"""Levels are kept in 16 bits: beyond, they would wrap and kernels write beyond their sums."""
 
-Region = tuple[tuple[Literal, bool], ...]
-"""Literals, and whether each has to hold."""
+@dataclass(frozen=True)
+class Needs:
+    """What rules ask of an engine, beyond sums by code: it decides which engine serves them best.
+
+    Parameters
+    ----------
+    regions : bool, default False
+        Whether sums over some of the rows are asked for.
+    pairs : bool, default False
+        Whether sums by pairs of codes are asked for.
+    many_columns : bool, default False
+        Whether a rule may test more than one column.
+    """
+
+    regions: bool = False
+    pairs: bool = False
+    many_columns: bool = False
+
+    def __or__(self, other: Needs) -> Needs:
+        """Return what both need together."""
+        return Needs(
+            self.regions or other.regions,
+            self.pairs or other.pairs,
+            self.many_columns or other.many_columns,
+        )
 
 
 class CountEngine(Protocol):
@@ -52,11 +70,11 @@ class CountEngine(Protocol):
         """
         ...
 
-    def code_sums(self, weights: NDArray[np.int64], region: Region = ()) -> NDArray[np.int64]:
+    def code_sums(self, weights: NDArray[np.int64], region: Path = ()) -> NDArray[np.int64]:
         """Return the weight at each (code, class), columns one after the other.
 
         `weights` holds the weight of a row at each (class, level), as `level_counts` does.
-        Only the rows of the region count: those for which each literal holds, or fails.
+        Only the rows of the region count: those for which each test holds, or fails.
         """
         ...
 
@@ -106,140 +124,61 @@ class LocalEngine:
     ----------
     table : Table
         Codes and labels, of two classes.
-    n_rounds : int
+    max_votes : int
         The most votes that will be added: room that engines may need.
     n_threads : int, default 1
         Threads to count with; the results do not depend on it.
     """
 
-    def __init__(self, table: Table, n_rounds: int, n_threads: int = 1) -> None:
-        if int(table.labels.max(initial=0)) > 1:  # the kernels would write beyond their sums
-            raise ValueError("Expected the labels of two classes, 0 and 1.")
-        if n_rounds > MAX_VOTES:
-            raise ValueError(f"Expected at most {MAX_VOTES:,} votes, got {n_rounds:,}.")
-        self._codes = table.codes
-        self._labels = table.labels
-        self._n_classes = 2
-        self._threads = Threads(n_threads)
+    def __init__(self, table: Table, max_votes: int, n_threads: int = 1) -> None:
+        self._start(TableRows(table, max_votes, n_threads))
+
+    def _start(self, rows: TableRows) -> None:
+        self._rows = rows
+        self._levels = np.zeros(len(rows), dtype=np.int16)
         self._n_votes = 0
-        sizes = [column.n_codes for column in table.schema.columns.values()]
-        self._n_codes = np.array(sizes, dtype=np.int64)
-        self._column_starts = np.cumsum([0, *sizes], dtype=np.int64)
-        self._levels = np.zeros(table.n_rows, dtype=np.int16)
-        self._packs: Packs | None = None  # made when they are needed
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return len(self._labels)
+        return len(self._rows)
 
     def level_counts(self) -> NDArray[np.int64]:
         """Return how many rows stand at each (class, level)."""
-        counts = np.zeros((self._n_classes, self._n_votes + 1), dtype=np.int64)
-        _sums.count_levels(self._labels, self._levels, counts)
+        counts = np.zeros((2, self._n_votes + 1), dtype=np.int64)
+        self._rows.view(self._levels).count_levels(counts)
         return counts
 
     def margins(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return some rows' votes for the second class minus those against it, and who is of it."""
-        inside = self._labels[start:stop] == 1
-        ahead = 2 * self._row_levels(start, stop) - self._n_votes
-        return np.where(inside, ahead, -ahead), inside
+        some = slice(start, stop)
+        return self._rows.margins(self._levels[some].astype(np.int64), self._n_votes, some)
 
-    def _row_levels(self, start: int, stop: int) -> NDArray[np.int64]:
-        return self._levels[start:stop].astype(np.int64)
-
-    def code_sums(self, weights: NDArray[np.int64], region: Region = ()) -> NDArray[np.int64]:
+    def code_sums(self, weights: NDArray[np.int64], region: Path = ()) -> NDArray[np.int64]:
         """Return the weight at each (code, class), columns one after the other."""
-        if not region:
-            return self._all_code_sums(weights)
-        tests = [(lit.column, lit.start, lit.stop, holds) for lit, holds in region]
-        shares: list[NDArray[np.int64]] = []  # what each thread adds up
-
-        def work(first: int, last: int) -> None:
-            sums = np.zeros((self._column_starts[-1], self._n_classes), dtype=np.int64)
-            shares.append(sums)
-            _sums.region_sums(
-                self._codes,
-                self._labels,
-                self._levels,
-                weights,
-                np.array(tests, dtype=np.int64).reshape(-1, 4),
-                self._column_starts,
-                sums,
-                first,
-                last,
-            )
-
-        self._threads.spread(-(-self.n_rows // BLOCK), work)
-        return np.asarray(sum(shares))
-
-    def _all_code_sums(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the weight at each (code, class) of all rows: columns share look-ups."""
-        if self._packs is None:
-            self._packs = pack(self._codes, self._column_starts, 256, self._threads.spread)
-        packs = self._packs
-        shares: list[NDArray[np.int64]] = []  # what each thread adds up
-
-        def work(first: int, last: int) -> None:
-            sums = np.zeros((self._column_starts[-1], self._n_classes), dtype=np.int64)
-            shares.append(sums)
-            rows = self._labels, self._levels, weights
-            _sums.packed_sums(packs.words, packs.digits, packs.starts, *rows, sums, first, last)
-
-        self._threads.spread(-(-self.n_rows // BLOCK), work)
-        return np.asarray(sum(shares[1:], start=shares[0]))
+        return self._rows.code_sums(self._levels, weights, region)
 
     def pair_sums(self, weights: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the weight at each (code, code, class) of some pairs of columns."""
-        sizes = self._n_codes[pairs].prod(axis=1) * self._n_classes
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        sums = np.zeros(starts[-1], dtype=np.int64)
-        add = partial(
-            _sums.pair_sums,
-            self._codes,
-            self._labels,
-            self._levels,
-            weights,
-            pairs,
-            self._n_codes,
-            starts,
-            sums,
-        )
-        self._threads.spread(len(pairs), add)
-        return sums
+        return self._rows.pair_sums(self._levels, weights, pairs)
 
     def add_votes(self, *rules: Rule) -> None:
         """Let rules vote: rows rise by one level for each that predicts them correctly."""
         columns = {column for rule in rules for column in rule.columns}
-        if len(columns) <= 1:
-            self._vote_by_code(max(columns, default=0), rules)
+        if len(columns) <= 1:  # its code says by how much a row rises
+            self._levels = self._rows.risen(self._levels, rules, max(columns, default=0))
         else:
             for rule in rules:
-                self._levels = self._levels + (rule.predict(self._codes) == self._labels)
+                right = rule.predict(self._rows.codes) == self._rows.labels
+                self._levels = self._levels + right
         self._n_votes += len(rules)
-
-    def _vote_by_code(self, column: int, rules: Sequence[Rule]) -> None:
-        """Let rules vote that depend on one column only: its code says by how much a row rises."""
-        n_codes = int(self._n_codes[column])
-        codes = np.zeros((len(self._codes), n_codes), dtype=np.uint8)
-        codes[column] = np.arange(n_codes)
-        rises = np.zeros((self._n_classes, 256), dtype=np.int16)
-        for rule, times in Counter(rules).items():
-            seconds = times * rule.predict(codes)  # votes for the second class
-            rises[1, :n_codes] += seconds.astype(np.int16)
-        rises[0, :n_codes] = len(rules) - rises[1, :n_codes]
-        self._levels = self._levels.copy()  # a fork may share them
-        vote = partial(_sums.vote, self._codes[column], self._labels, rises, self._levels)
-        self._threads.spread(-(-self.n_rows // BLOCK), vote)
 
     def fork(self) -> LocalEngine:
         """Return a second engine on the same table, with the same votes."""
-        return copy(self)
+        return copy(self)  # levels are replaced by votes, never changed
 
     def for_labels(self, labels: NDArray[np.uint8]) -> LocalEngine:
         """Return an engine without votes on the same codes, with other labels, 0 or 1."""
         twin = copy(self)
-        twin._labels = labels
-        twin._levels = np.zeros(len(labels), dtype=np.int16)
-        twin._n_votes = 0
+        twin._start(self._rows.for_labels(labels))
         return twin

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil, lcm
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,40 +155,38 @@ class Measure:
         one row is replaced (docs/privacy/smooth-measure.md).
         """
         if self.factors[0] == self.factors[1]:  # classes weigh alike: one list of levels
-            counts_of, factors = counts.sum(axis=0, keepdims=True), [1]
+            rows, factors = counts.sum(axis=0).tolist(), [1]
         else:
-            counts_of, factors = counts, self.factors
-        groups = [
-            (factor * self.levels[level], rows, label, level)
-            for label, factor in enumerate(factors)
-            for level, rows in enumerate(counts_of[label].tolist())
-            if rows
-        ]
+            rows, factors = counts.ravel().tolist(), self.factors
+        n_levels = counts.shape[1]
+        held = [at for at, count in enumerate(rows) if count]
+        raw = self.levels.some([at % n_levels for at in held])
         if len(factors) > 1:
-            groups.sort(reverse=True)
-        units = [[0] * counts.shape[1] for _ in factors]
-        for (_, _, label, level), share in zip(groups, self._project(groups), strict=True):
-            units[label][level] = share
-        return np.array(units, dtype=np.int64) * (counts > 0)
+            raw = [factors[at // n_levels] * weight for at, weight in zip(held, raw, strict=True)]
+            order = sorted(range(len(raw)), key=raw.__getitem__, reverse=True)
+            raw, held = [raw[at] for at in order], [held[at] for at in order]
+        units = np.zeros(len(rows), dtype=np.int64)
+        units[held] = self._project(raw, [rows[at] for at in held])
+        return units.reshape(len(factors), n_levels) * (counts > 0)
 
-    def _project(self, groups: list[tuple[int, int, int, int]]) -> list[int]:
+    def _project(self, raw: list[int], rows: list[int]) -> list[int]:
         """Return the weight in units of the rows of each raw weight, heaviest first.
 
         The heaviest are cut at 1 while the constant that fills the rest would exceed it.
         """
         left = self.mass
-        total = sum(weight * rows for weight, rows, _, _ in groups)
+        total = sum(map(mul, raw, rows))
         one = 1 << self.unit_bits
-        shares = []
-        for weight, rows, _, _ in groups:
+        n_cut = 0
+        for weight, count in zip(raw, rows, strict=True):
             if left * weight < total:
                 break
-            shares.append(one)
-            left -= rows
-            total -= weight * rows
+            n_cut += 1
+            left -= count
+            total -= weight * count
         # What is lighter than a weight that is not cut is not cut either.
         scale = left * one
-        return shares + [scale * weight // total for weight, *_ in groups[len(shares) :]]
+        return [one] * n_cut + [scale * weight // total for weight in raw[n_cut:]]
 
 
 _SPARE_BITS = 192
@@ -232,6 +231,11 @@ class LevelWeights:
                     weight = weight * self._power(place) >> self._wide
             self._known[level] = max(weight >> _SPARE_BITS, 1)
         return self._known[level]
+
+    def some(self, levels: list[int]) -> list[int]:
+        """Return the weights of some levels: the same as one by one, but faster."""
+        known = self._known
+        return [known[level] if level in known else self[level] for level in levels]
 
     def _power(self, place: int) -> int:
         while len(self._powers) <= place:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import reduce
+from operator import or_
 from typing import Protocol
 
 import numpy as np
 
-from smoothboost.counting.count_table import MANY_ROWS, CountTable
-from smoothboost.counting.engine import CountEngine, LocalEngine
+from smoothboost.counting.count_table import CountTable
+from smoothboost.counting.engine import CountEngine, LocalEngine, Needs
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
 from smoothboost.table.coded import Table
@@ -59,16 +62,27 @@ def _for_class(constraints: Constraints, at: int, n_classes: int) -> Constraints
     return replace(constraints, forbidden=constraints.forbidden | bound, monotone=frozenset())
 
 
-def make_engine(
-    table: Table, candidates: Candidates, n_rounds: int, n_threads: int = 1
-) -> CountEngine:
-    """Return the engine that serves these candidates best."""
-    counts = candidates.single_column and (candidates.n_rules == 1 or table.n_rows >= MANY_ROWS)
-    return (CountTable if counts else LocalEngine)(table, n_rounds, n_threads)
+class EngineMaker(Protocol):
+    """What picks an engine for some rows."""
+
+    def __call__(self, table: Table, needs: Needs, max_votes: int, n_threads: int) -> CountEngine:
+        """Return an engine on a table of two classes."""
+        ...
+
+
+def make_engine(table: Table, needs: Needs, max_votes: int, n_threads: int = 1) -> CountEngine:
+    """Return the engine that serves these needs best."""
+    if needs == Needs():
+        return CountTable(table, max_votes, n_threads)
+    return LocalEngine(table, max_votes, n_threads)
 
 
 def engines_of(
-    table: Table, candidates: tuple[Candidates, ...], n_votes: int, n_threads: int = 1
+    table: Table,
+    candidates: Sequence[Candidates],
+    max_votes: int,
+    n_threads: int = 1,
+    make: EngineMaker = make_engine,
 ) -> list[CountEngine]:
     """Return an engine for each problem; they share the codes of the rows.
 
@@ -76,18 +90,29 @@ def engines_of(
     ----------
     table : Table
         Codes and labels.
-    candidates : tuple of Candidates
+    candidates : sequence of Candidates
         The rules that compete in each problem.
-    n_votes : int
+    max_votes : int
         The most votes in a problem.
     n_threads : int, default 1
         Threads to count with; the results do not depend on it.
+    make : callable, default `make_engine`
+        What picks the engine, given what all problems together need.
+
+    Examples
+    --------
+    >>> from smoothboost import Boolean, OneRule
+    >>> schema = Schema({"member": Boolean()}, target=["no", "yes", "unknown"])
+    >>> table = Table(schema, np.array([[0, 1, 1]], np.uint8), np.array([0, 1, 2], np.uint8))
+    >>> candidates = candidates_of(OneRule(), schema, Constraints())
+    >>> [engine.level_counts().tolist() for engine in engines_of(table, candidates, 5)]
+    [[[2], [1]], [[2], [1]], [[2], [1]]]
     """
+    needs = reduce(or_, (rules.needs for rules in candidates))
     if len(candidates) == 1:
-        return [make_engine(table, candidates[0], n_votes, n_threads)]
-    widest = min(candidates, key=lambda rules: rules.single_column)
+        return [make(table, needs, max_votes, n_threads)]
     labels = [(table.labels == at).astype(np.uint8) for at in range(len(candidates))]
-    first = make_engine(replace(table, labels=labels[0]), widest, n_votes, n_threads)
+    first = make(replace(table, labels=labels[0]), needs, max_votes, n_threads)
     return [first, *(first.for_labels(own) for own in labels[1:])]
 
 

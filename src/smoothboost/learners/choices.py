@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.counting.engine import CountEngine
+from smoothboost.counting.engine import CountEngine, Needs
 from smoothboost.counting.measure import Measure
 from smoothboost.privacy.factored import FactoredScores
 from smoothboost.rules import Rule
@@ -78,8 +78,8 @@ class Candidates(Protocol):
     """The rules that a learner lets compete under one schema, of two classes."""
 
     @property
-    def single_column(self) -> bool:
-        """Whether the weight at each (code, class) is all that scores need."""
+    def needs(self) -> Needs:
+        """What the rules and their scores ask of an engine."""
         ...
 
     @property
@@ -127,7 +127,7 @@ class OneChoice:
 class RuleCandidates:
     """What learners share whose round is one choice, of a rule by its weighted accuracy."""
 
-    single_column = True
+    needs = Needs()
     even = False
     n_rules = 1
 

@@ -62,7 +62,7 @@ def most_added(share: Fraction, criterion: str, n_classes: int) -> Fraction:
 
     Notes
     -----
-    Guarantee: for disjoint cells of total weight 1 the impurities rise by at most this, and
+    Guarantee: for disjoint parts of total weight 1 the impurities rise by at most this, and
     never fall (docs/privacy/top-down.md).
     """
     scale = Fraction(n_classes, n_classes - 1)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from smoothboost import _validate
 from smoothboost.counting.engine import CountEngine
+from smoothboost.counting.layout import CodeLayout
 from smoothboost.learners.choices import OneChoice, RuleCandidates
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
 from smoothboost.learners.set_rule import MAX_CUTS, SetRuleCandidates, set_candidates
@@ -78,13 +79,12 @@ class OneRuleCandidates(RuleCandidates):
             for if_false in classes
             if if_true != if_false and constraints.allow(schema, literal, if_true, if_false)
         ]
-        offsets = np.cumsum([0] + [column.n_codes for column in schema.columns.values()])
+        self._layout = CodeLayout(schema)
         tested = [rule.literal for rule in self._rules if isinstance(rule.literal, Literal)]
-        self._start = np.array([offsets[test.column] + test.start for test in tested], dtype=int)
-        self._stop = np.array([offsets[test.column] + test.stop for test in tested], dtype=int)
+        places = np.array([self._layout.places(literal) for literal in tested], dtype=int)
+        self._start, self._stop = places.reshape(-1, 2).T
         self._true = np.array([rule.if_true for rule in self._rules], dtype=int)
         self._false = np.array([rule.if_false for rule in self._rules], dtype=int)
-        self._first_column = slice(0, int(offsets[1]))
         self._rules += [LiteralRule(None, label, label) for label in classes]
 
     def __len__(self) -> int:
@@ -101,9 +101,7 @@ class OneRuleCandidates(RuleCandidates):
         sums : array of int64, shape (total codes, n_classes)
             Weight of the rows with each code (columns one after the other) and class.
         """
-        total = sums[self._first_column].sum(axis=0)
-        below = np.zeros((len(sums) + 1, sums.shape[1]), dtype=np.int64)
-        np.cumsum(sums, axis=0, out=below[1:])  # wraps around harmlessly: only differences count
+        total, below = self._layout.total(sums), self._layout.below(sums)
         hits = below[self._stop, self._true] - below[self._start, self._true]
         misses = below[self._stop, self._false] - below[self._start, self._false]
         return np.concatenate([hits - misses + total[self._false], total])

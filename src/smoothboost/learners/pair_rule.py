@@ -1,4 +1,4 @@
-"""The pair-rule learner: two literals, four cells and a class for each, chosen all at once."""
+"""The pair-rule learner: two literals, four quadrants and a class for each, chosen all at once."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost import _validate
-from smoothboost.counting import _sums
-from smoothboost.counting.engine import CountEngine
+from smoothboost.counting._pairs import PairTables
+from smoothboost.counting.engine import CountEngine, Needs
+from smoothboost.counting.layout import CodeLayout
+from smoothboost.learners._quadrants import LiteralPairs
 from smoothboost.learners.choices import OneChoice, RuleCandidates
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
 from smoothboost.learners.one_rule import OneRule, OneRuleCandidates
@@ -25,14 +27,14 @@ MEMORY = 2 << 30
 """The most bytes that the sums of one round may take."""
 
 BOTH, FIRST_ONLY, SECOND_ONLY, NEITHER = range(4)
-"""The cells of two literals, by which of them hold."""
+"""The quadrants of two literals, by which of them hold."""
 
 
 @dataclass(frozen=True)
 class PairRule:
     """Rules with two literals: a depth-two tree for the price of a 1-rule.
 
-    Every pair of literals competes with every class for each of its four cells, on two columns
+    Every pair of literals competes with every class for each of its four quadrants, on two columns
     or, as intervals, on one; 1-rules and constants are among them.
 
     Parameters
@@ -103,37 +105,37 @@ class PairRule:
 class _Group:
     """Pairs of literals that have the same labellings.
 
-    Each of `cells` gets its own class, or, if `labellings` is not None, they get one of those
+    Each of `quadrants` gets its own class, or, if `labellings` is not None, they get one of those
     together.
     """
 
     items: NDArray[np.intp]
-    cells: tuple[int, ...]
+    quadrants: tuple[int, ...]
     labellings: tuple[tuple[int, ...], ...] | None
 
-    def scores(self, cells: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the scores of the items' parts from the weights of their four cells."""
-        weights = cells[self.items][:, self.cells]
+    def scores(self, quadrants: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the scores of the items' parts from the weights of their four quadrants."""
+        weights = quadrants[self.items][:, self.quadrants]
         if self.labellings is None:
             return weights
+        places = range(len(self.quadrants))
         return np.stack(
-            [weights[:, range(len(self.cells)), labels].sum(axis=1) for labels in self.labellings],
-            axis=1,
+            [weights[:, places, labels].sum(axis=1) for labels in self.labellings], axis=1
         )[:, None]
 
     def classes(self, options: Sequence[int]) -> dict[int, int]:
-        """Return the class of each cell that a row can be in."""
+        """Return the class of each quadrant that a row can be in."""
         labels = options if self.labellings is None else self.labellings[options[0]]
-        return dict(zip(self.cells, labels, strict=True))
+        return dict(zip(self.quadrants, labels, strict=True))
 
 
 class PairCandidates(RuleCandidates):
     """The pair rules that compete in every round, and their scores.
 
-    An item is a pair of literals; its four cells are the parts whose classes are chosen.
+    An item is a pair of literals; its four quadrants are the parts whose classes are chosen.
     """
 
-    single_column = False
+    needs = Needs(pairs=True, many_columns=True)
 
     def __init__(
         self,
@@ -144,13 +146,17 @@ class PairCandidates(RuleCandidates):
         constraints: Constraints,
     ) -> None:
         self._n_classes = len(schema.target)
-        self._n_codes = np.array([c.n_codes for c in schema.columns.values()], dtype=np.int64)
+        self._n_codes = CodeLayout(schema).n_codes
         self._literals = literals_of(schema, language, constraints)  # in the columns' order
         counts = np.bincount(
             [literal.column for literal in self._literals], minlength=len(schema.columns)
         )
-        self._literal_starts = np.cumsum([0, *counts], dtype=np.int64)
-        self._ranges = np.array([(lit.start, lit.stop) for lit in self._literals], dtype=np.int64)
+        literal_starts = np.cumsum([0, *counts], dtype=np.int64)
+        self._literal_pairs = LiteralPairs(
+            literal_starts,
+            np.array([literal.start for literal in self._literals], dtype=np.int64),
+            np.array([literal.stop for literal in self._literals], dtype=np.int64),
+        )
         used = [column for column in columns if counts[column]]
         pairs = [
             (min(a, b), max(a, b))
@@ -159,11 +165,12 @@ class PairCandidates(RuleCandidates):
             if a != b or counts[a] > 1
         ]
         self._pairs = np.array(pairs[:max_pairs], dtype=np.int64).reshape(-1, 2)
+        self._tables = PairTables(self._pairs, self._n_codes)
         monotone = [schema.names.index(name) for name, _ in constraints.monotone]
         self._check_memory(schema, counts, monotone)
-        listed = [_literal_pairs(a, b, self._literal_starts) for a, b in self._pairs.tolist()]
-        self._item_starts = np.cumsum([0, *map(len, listed)], dtype=np.int64)
-        self._items = np.concatenate(listed)
+        self._items = np.concatenate(
+            [_literal_pairs(a, b, literal_starts) for a, b in self._pairs.tolist()]
+        )
         self._groups = _groups(schema, self._literals, self._items, constraints)
         # Sums of a table without rows: only their shape counts.
         self._outline = self._scores(np.zeros((len(self._items), 4, self._n_classes), np.int64))
@@ -182,29 +189,17 @@ class PairCandidates(RuleCandidates):
 
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:
         """Score every rule."""
-        cells = self._cells(engine.pair_sums(weights, self._pairs))
-        return OneChoice(self._scores(cells), self.__getitem__)
+        quadrants = self._quadrants(engine.pair_sums(weights, self._pairs))
+        return OneChoice(self._scores(quadrants), self.__getitem__)
 
-    def _cells(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the weight of each (item, cell, class) from that of each pair of codes."""
-        sizes = self._n_codes[self._pairs].prod(axis=1) * self._n_classes
-        cells = np.empty((len(self._items), 4, self._n_classes), dtype=np.int64)
-        _sums.quadrants(
-            sums,
-            self._pairs,
-            self._n_codes,
-            np.cumsum([0, *sizes], dtype=np.int64),
-            self._literal_starts,
-            self._ranges,
-            self._item_starts,
-            cells,
-            0,
-            len(self._pairs),
-        )
-        return cells
+    def _quadrants(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the weight of each (item, quadrant, class) from that of each pair of codes."""
+        quadrants = np.empty((len(self._items), 4, 2), dtype=np.int64)
+        self._literal_pairs.quadrants(self._tables, sums, quadrants)
+        return quadrants
 
-    def _scores(self, cells: NDArray[np.int64]) -> FactoredScores:
-        return FactoredScores([group.scores(cells) for group in self._groups])
+    def _scores(self, quadrants: NDArray[np.int64]) -> FactoredScores:
+        return FactoredScores([group.scores(quadrants) for group in self._groups])
 
     def _check_memory(
         self, schema: Schema, counts: NDArray[np.int64], monotone: Sequence[int]
@@ -213,12 +208,11 @@ class PairCandidates(RuleCandidates):
         a, b = self._pairs.T
         alone = counts[a] * (counts[a] - 1) // 2
         items = np.where(a == b, alone, counts[a] * counts[b])
-        n_cells = int(self._n_codes[self._pairs].prod(axis=1).sum())
-        # The four cells of an item are held three times over while it is chosen; labellings are
-        # listed for an item at a time, and for all that a monotone column binds.
+        # The four quadrants of an item are held three times over while it is chosen; labellings
+        # are listed for an item at a time, and for all that a monotone column binds.
         labellings = self._n_classes**4
         bound = int(items[np.isin(self._pairs, monotone).any(axis=1)].sum())
-        sums = 8 * self._n_classes * (n_cells + 12 * int(items.sum()))
+        sums = 8 * (self._tables.size + 12 * self._n_classes * int(items.sum()))
         lists = 8 * labellings * (5 + bound)
         if sums + lists <= MEMORY:
             return
@@ -226,9 +220,9 @@ class PairCandidates(RuleCandidates):
         needs = f"which need {(sums + lists) / 2**30:.1f} GiB"
         if lists > sums:
             raise ValueError(
-                f"{size} {labellings:,} labellings of four cells with {self._n_classes} classes, "
-                f"{needs}. Use one_rule or top_down, or fewer classes or monotone columns; "
-                "PairRule(columns=[...]) and PairRule(max_pairs=...) help with the latter."
+                f"{size} {labellings:,} labellings of four quadrants with {self._n_classes} "
+                f"classes, {needs}. Use one_rule or top_down, or fewer classes or monotone "
+                "columns; PairRule(columns=[...]) and PairRule(max_pairs=...) help with the latter."
             )
         widest = max(schema.names, key=lambda name: schema.columns[name].n_codes)
         enough = max(1, len(self._pairs) * MEMORY // (2 * (sums + lists)))
@@ -263,30 +257,32 @@ def _groups(
     members: dict[tuple[tuple[int, ...], _Orders], list[int]] = {}
     for at in np.flatnonzero(bound | alone).tolist():
         first, second = (literals[position] for position in items[at])
-        key = _live_cells(schema, first, second), _orders(schema, first, second, monotone)
+        key = _live_quadrants(schema, first, second), _orders(schema, first, second, monotone)
         members.setdefault(key, []).append(at)
     free = np.flatnonzero(~(bound | alone))
     groups = [_Group(free, (BOTH, FIRST_ONLY, SECOND_ONLY, NEITHER), None)] if len(free) else []
-    for (cells, orders), places in members.items():
-        labellings = _labellings(cells, orders, len(schema.target)) if orders else None
-        groups.append(_Group(np.array(places, dtype=np.intp), cells, labellings))
+    for (quadrants, orders), places in members.items():
+        labellings = _labellings(quadrants, orders, len(schema.target)) if orders else None
+        groups.append(_Group(np.array(places, dtype=np.intp), quadrants, labellings))
     return groups
 
 
-def _cell(first: bool, second: bool) -> int:
+def _quadrant(first: bool, second: bool) -> int:
     return 2 * (not first) + (not second)
 
 
-def _live_cells(schema: Schema, first: Literal, second: Literal) -> tuple[int, ...]:
-    """Return the cells that some row can be in: all, or three if both test one column."""
+def _live_quadrants(schema: Schema, first: Literal, second: Literal) -> tuple[int, ...]:
+    """Return the quadrants that some row can be in: all, or three if both test one column."""
     if first.column != second.column:
         return BOTH, FIRST_ONLY, SECOND_ONLY, NEITHER
     codes = np.arange(schema.columns[schema.names[first.column]].n_codes)
-    return tuple(sorted(set(map(_cell, first.holds(codes).tolist(), second.holds(codes).tolist()))))
+    return tuple(
+        sorted(set(map(_quadrant, first.holds(codes).tolist(), second.holds(codes).tolist())))
+    )
 
 
 _Orders = tuple[tuple[int, tuple[int, ...]], ...]
-"""Signs, and the cells that a row passes through as the value of a monotone column grows."""
+"""Signs, and the quadrants that a row passes through as the value of a monotone column grows."""
 
 
 def _orders(schema: Schema, first: Literal, second: Literal, monotone: dict[int, int]) -> _Orders:
@@ -300,7 +296,7 @@ def _orders(schema: Schema, first: Literal, second: Literal, monotone: dict[int,
             for literal in (first, second)
         ]
         for one, two in product(*ways):
-            passed = list(map(_cell, one, two))
+            passed = list(map(_quadrant, one, two))
             steps = tuple(c for c, last in zip(passed, [-1, *passed], strict=False) if c != last)
             if len(steps) > 1:
                 orders.append((monotone[column], steps))
@@ -309,32 +305,30 @@ def _orders(schema: Schema, first: Literal, second: Literal, monotone: dict[int,
 
 @lru_cache(maxsize=256)
 def _labellings(
-    cells: tuple[int, ...], orders: _Orders, n_classes: int
+    quadrants: tuple[int, ...], orders: _Orders, n_classes: int
 ) -> tuple[tuple[int, ...], ...]:
-    """List the classes of the cells that never move against a monotone column."""
+    """List the classes of the quadrants that never move against a monotone column."""
 
     def obeys(labels: tuple[int, ...]) -> bool:
-        label_of = dict(zip(cells, labels, strict=True))
+        label_of = dict(zip(quadrants, labels, strict=True))
         return all(
-            [label_of[cell] for cell in steps]
-            == sorted((label_of[cell] for cell in steps), reverse=sign < 0)
+            [label_of[quadrant] for quadrant in steps]
+            == sorted((label_of[quadrant] for quadrant in steps), reverse=sign < 0)
             for sign, steps in orders
         )
 
-    return tuple(filter(obeys, product(range(n_classes), repeat=len(cells))))
+    return tuple(filter(obeys, product(range(n_classes), repeat=len(quadrants))))
 
 
 def _rule(first: Literal, second: Literal, classes: dict[int, int]) -> Rule:
-    """Return two literals and the classes of their cells as a rule.
+    """Return two literals and the classes of their quadrants as a rule.
 
-    A cell that no row can be in takes the class of a cell that differs in one literal: of the
-    one that leaves the simpler rule.
+    A quadrant that no row can be in takes the class of one that differs in one literal: of the one
+    that leaves the simpler rule.
     """
 
     def filled(differing: int) -> Rule:
-        both, one, two, none = (
-            classes[cell if cell in classes else cell ^ differing] for cell in range(4)
-        )
+        both, one, two, none = (classes[at if at in classes else at ^ differing] for at in range(4))
         return make_rule(Split(first, Split(second, both, one), Split(second, two, none)))
 
     return min(filled(1), filled(2), key=lambda rule: len(list(rule.leaves())))

@@ -7,12 +7,14 @@ on a column of k codes, so each column of categories has the prior weight of one
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost.counting.engine import CountEngine
+from smoothboost.counting.layout import CodeLayout
 from smoothboost.learners.choices import OneChoice, RuleCandidates
 from smoothboost.learners.literals import Constraints, literals_of
 from smoothboost.privacy.factored import FactoredScores
@@ -75,10 +77,8 @@ class SetRuleCandidates(RuleCandidates):
         both.append([LiteralRule(None, 1, 1), LiteralRule(None, 0, 0)])
         one = [rules for rules in ways.values() if len(rules) == 1]
         self._listed = [rules for rules in (both, one) if rules]
-        sizes = [column.n_codes for column in schema.columns.values()]
-        self._offsets = np.cumsum([0, *sizes])
-        self._first_column = slice(0, int(self._offsets[1]))
-        self._places = [_places(rules, self._offsets) for rules in self._listed]
+        self._layout = CodeLayout(schema)
+        self._places = [_places(rules, self._layout) for rules in self._listed]
         self._together = [self._neighbours(rules) for rules in self._listed]
         sets = [
             at
@@ -87,12 +87,13 @@ class SetRuleCandidates(RuleCandidates):
             and column.n_codes > 2
             and name not in constraints.forbidden
         ]
+        sizes = self._layout.n_codes.tolist()
         self._sets = [
             [(at, sizes[at]) for at in sets if (sizes[at] - 1).bit_length() == bits]
             for bits in sorted({(sizes[at] - 1).bit_length() for at in sets})
         ]
-        self._codes = [_padded(columns, self._offsets) for columns in self._sets]
-        self._outline = self.scores(np.zeros((self._offsets[-1], 2), dtype=np.int64))
+        self._codes = [_padded(columns, self._layout) for columns in self._sets]
+        self._outline = self.scores(np.zeros((self._layout.size, 2), dtype=np.int64))
 
     @property
     def n_options(self) -> int:
@@ -146,19 +147,15 @@ class SetRuleCandidates(RuleCandidates):
         sums : array of int64, shape (total codes, 2)
             Weight of the rows with each code (columns one after the other) and class.
         """
-        total = sums[self._first_column].sum(axis=0)
-        below = np.zeros((len(sums) + 1, 2), dtype=np.int64)
-        np.cumsum(sums, axis=0, out=below[1:])  # wraps around harmlessly: only differences count
+        total, below = self._layout.total(sums), self._layout.below(sums)
+        ahead = below[:, 1] - below[:, 0]  # of the second class
+        total *= self.n_rules
         groups = []
-        for start, stop, if_true, if_false in self._places:
-            hits = below[stop, if_true] - below[start, if_true]
-            misses = below[stop, if_false] - below[start, if_false]
-            groups.append((hits - misses + total[if_false])[:, None, :])
-        if self.n_rules > 1:
-            groups = [
-                group[together].sum(axis=0)
-                for group, together in zip(groups, self._together, strict=True)
-            ]
+        for places, together in zip(self._places, self._together, strict=True):
+            inside = ahead[places.stop] - ahead[places.start]
+            inside = inside[together].sum(axis=0) if self.n_rules > 1 else inside
+            scores = places.signs * inside[:, None] + total[places.if_false]
+            groups.append(scores[:, None, :])
         with_none = np.concatenate([self.n_rules * sums, np.zeros((1, 2), dtype=np.int64)])
         groups += [with_none[codes] for codes in self._codes]
         return FactoredScores(groups, even=True)
@@ -173,7 +170,7 @@ def _is_threshold(test: Test | None, column: int) -> bool:
     return isinstance(test, Literal) and test.column == column and test.start == 0
 
 
-def _padded(columns: list[tuple[int, int]], offsets: NDArray[np.intp]) -> NDArray[np.intp]:
+def _padded(columns: list[tuple[int, int]], layout: CodeLayout) -> NDArray[np.intp]:
     """Return the places of the codes of columns, as many for each as a power of two.
 
     Columns of about the same size make one group, which is faster. The place after the last holds
@@ -181,28 +178,35 @@ def _padded(columns: list[tuple[int, int]], offsets: NDArray[np.intp]) -> NDArra
     other, and the prior is divided by their number.
     """
     size = 1 << (max(n_codes for _, n_codes in columns) - 1).bit_length()
-    places = np.full((len(columns), size), offsets[-1])
+    places = np.full((len(columns), size), layout.size, dtype=np.intp)
     for at, (column, n_codes) in enumerate(columns):
-        places[at, :n_codes] = offsets[column] + np.arange(n_codes)
+        places[at, :n_codes] = layout.starts[column] + np.arange(n_codes)
     return places
 
 
-_Places = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
+@dataclass(frozen=True)
+class _Places:
+    """Where the literals of items begin and end, and what each of their rules makes of them.
+
+    A rule gains the weight by which its class inside leads there, and has all of the other class:
+    `signs` is 1 if that is the second class, -1 if it is the first.
+    """
+
+    start: NDArray[np.intp]
+    stop: NDArray[np.intp]
+    signs: NDArray[np.int64]
+    if_false: NDArray[np.intp]
 
 
-def _places(items: list[list[LiteralRule]], offsets: NDArray[np.intp]) -> _Places:
-    """Return the first and last place of each rule's literal, and its classes, by item."""
+def _places(items: list[list[LiteralRule]], layout: CodeLayout) -> _Places:
+    def place(test: Test | None) -> tuple[int, int]:
+        assert not isinstance(test, Members)
+        return (0, 0) if test is None else layout.places(test)
 
-    def place(rule: LiteralRule) -> tuple[int, int, int, int]:
-        if rule.literal is None:
-            return 0, 0, rule.if_true, rule.if_false
-        assert isinstance(rule.literal, Literal)
-        first = int(offsets[rule.literal.column])
-        return first + rule.literal.start, first + rule.literal.stop, rule.if_true, rule.if_false
-
-    places = np.array([[place(rule) for rule in rules] for rules in items], dtype=np.intp)
-    start, stop, if_true, if_false = np.moveaxis(places, 2, 0)
-    return start, stop, if_true, if_false
+    start, stop = np.array([place(rules[0].literal) for rules in items], dtype=np.intp).T
+    if_true = np.array([[rule.if_true for rule in rules] for rules in items], dtype=np.int64)
+    if_false = np.array([[rule.if_false for rule in rules] for rules in items], dtype=np.intp)
+    return _Places(start, stop, 2 * if_true - 1, if_false)
 
 
 def _set_rule(column: int, labels: tuple[int, ...]) -> LiteralRule:

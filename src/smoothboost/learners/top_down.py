@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost import _validate
-from smoothboost.counting.engine import CountEngine, Region
+from smoothboost.counting.engine import CountEngine, Needs
+from smoothboost.counting.layout import CodeLayout
 from smoothboost.counting.measure import Measure
 from smoothboost.learners.choices import Choice, Round, accuracy_range
 from smoothboost.learners.impurity import CRITERIA, ROUNDING, SHIFT, impurities, most_added
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
-from smoothboost.rules import Literal, Node, Rule, Split, make_rule
+from smoothboost.rules import Literal, Node, Path, Rule, Split, make_rule
 from smoothboost.table.schema import Schema
 
 MAX_SPLITS = 255
@@ -80,7 +81,7 @@ class TopDown:
 class TopDownCandidates:
     """The splits and leaf classes that compete in every round."""
 
-    single_column = False
+    needs = Needs(regions=True, many_columns=True)
     even = False
     n_rules = 1
 
@@ -97,21 +98,19 @@ class TopDownCandidates:
         self.literals = literals_of(schema, language, constraints)
         self._leaf_share = leaf_share
         self._n_classes = len(schema.target)
-        self.n_codes = [column.n_codes for column in schema.columns.values()]
-        cells = prod(self.n_codes[column] for column in {lit.column for lit in self.literals})
+        self._layout = CodeLayout(schema)
+        self.n_codes = self._layout.n_codes.tolist()
+        distinct = prod(self.n_codes[column] for column in {lit.column for lit in self.literals})
         if splits is None:
-            splits = max(1, min(DEFAULT_SPLITS, cells - 1))
-        if splits >= cells:
+            splits = max(1, min(DEFAULT_SPLITS, distinct - 1))
+        if splits >= distinct:
             raise ValueError(
-                f"Expected splits below {cells}, the number of leaves that the columns which may "
-                f"be tested can tell apart, got {splits}."
+                f"Expected splits below {distinct}, the number of leaves that the columns which "
+                f"may be tested can tell apart, got {splits}."
             )
         self.splits = splits
-        offsets = np.cumsum([0, *self.n_codes])
-        columns = np.array([literal.column for literal in self.literals])
-        self._start = offsets[columns] + [literal.start for literal in self.literals]
-        self._stop = offsets[columns] + [literal.stop for literal in self.literals]
-        self._first_column = slice(0, int(offsets[1]))
+        places = np.array([self._layout.places(literal) for literal in self.literals], dtype=int)
+        self._start, self._stop = places.reshape(-1, 2).T
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
@@ -173,17 +172,15 @@ class TopDownCandidates:
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> Round:
         """Begin with a tree that is one leaf."""
         sums = engine.code_sums(weights)
-        weight = sums[self._first_column].sum(axis=0)
-        root = _Leaf(self, (), weight, sums, np.arange(len(self.literals)))
+        root = _Leaf(self, (), self._layout.total(sums), sums, np.arange(len(self.literals)))
         return _Growing(self, weights, (root,))
 
     def inside(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the class weights of the rows of a leaf for which each literal holds."""
-        below = np.zeros((len(sums) + 1, sums.shape[1]), dtype=np.int64)
-        np.cumsum(sums, axis=0, out=below[1:])  # wraps around harmlessly: only differences count
+        below = self._layout.below(sums)
         return np.asarray(below[self._stop] - below[self._start])
 
-    def options(self, path: Region, options: NDArray[np.intp]) -> NDArray[np.intp]:
+    def options(self, path: Path, options: NDArray[np.intp]) -> NDArray[np.intp]:
         """Keep the literals that can still divide the rows of a leaf, as its path tells."""
         column = path[-1][0].column
         codes = np.arange(self.n_codes[column])
@@ -215,7 +212,7 @@ class _Leaf:
     """
 
     candidates: TopDownCandidates
-    path: Region
+    path: Path
     weights: NDArray[np.int64]
     sums: NDArray[np.int64] | None
     options: NDArray[np.intp]
@@ -225,8 +222,8 @@ class _Leaf:
         """By how much each of the leaf's literals would lessen its impurity."""
         assert self.sums is not None
         inside = self.candidates.inside(self.sums)[self.options]
-        cells = np.concatenate([self.weights[None], inside, self.weights - inside])
-        impure = impurities(cells, self.candidates.criterion)
+        parts = np.concatenate([self.weights[None], inside, self.weights - inside])
+        impure = impurities(parts, self.candidates.criterion)
         return np.asarray(impure[0] - impure[1 : len(inside) + 1] - impure[len(inside) + 1 :])
 
 
@@ -307,13 +304,15 @@ class _Labelling:
         return make_rule(_tree([leaf.path for leaf in self.leaves], labels, 0))
 
 
-def _tree(paths: Sequence[Region], labels: Sequence[int], depth: int) -> Node:
+def _tree(paths: Sequence[Path], labels: Sequence[int], depth: int) -> Node:
     """Put leaves together to a tree, from their paths below a depth."""
     if len(paths) == 1:
         return labels[0]
     n_inside = sum(path[depth][1] for path in paths)  # they come first
+    literal = paths[0][depth][0]
+    assert isinstance(literal, Literal)
     return Split(
-        paths[0][depth][0],
+        literal,
         _tree(paths[:n_inside], labels[:n_inside], depth + 1),
         _tree(paths[n_inside:], labels[n_inside:], depth + 1),
     )

@@ -90,11 +90,11 @@ def _powers(x: Fraction, count: int) -> list[int]:
 
 
 @lru_cache(maxsize=64)
-def _dyadic(rate: Fraction) -> tuple[int, int]:
-    """Round `rate` down to mantissa / 2**shift with 62 significant bits and shift >= 0."""
-    size = rate.numerator.bit_length() - rate.denominator.bit_length()
+def _dyadic(numerator: int, denominator: int) -> tuple[int, int]:
+    """Round a rate down to mantissa / 2**shift with 62 significant bits and shift >= 0."""
+    size = numerator.bit_length() - denominator.bit_length()
     shift = max(_MANTISSA_BITS - 1 - size, 0)
-    mantissa = (rate.numerator << shift) // rate.denominator
+    mantissa = (numerator << shift) // denominator
     if mantissa >= 1 << _MANTISSA_BITS:  # a rate of 2**61 and more: any gap is out of reach
         mantissa = (1 << _MANTISSA_BITS) - 1
     return mantissa, shift
@@ -110,7 +110,7 @@ def exp_thresholds(scores: NDArray[np.int64], best: int, rate: Fraction) -> NDAr
     >>> exp_thresholds(np.array([5, 3]), 5, Fraction(1, 2)) / 2.0**63
     array([1.        , 0.36787944])
     """
-    mantissa, shift = _dyadic(rate)
+    mantissa, shift = _dyadic(rate.numerator, rate.denominator)
     thresholds = np.empty(len(scores), dtype=np.uint64)
     _exact.exp_thresholds(scores, best, mantissa, shift, *_tables(), thresholds)
     return thresholds

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, ClassVar
 
 import numpy as np
@@ -245,27 +246,26 @@ class FactoredExponential(FactoredSelection):
 
     def sample(self, bits: BitSource) -> int:
         """Draw an item, then its options."""
-        item = draw_cell(self._fast_cells, self._slow_cells, bits)
+        item = draw_cell(self._fast_cells(), self._slow_cells, bits)
         return self.scores.index(item, self._options(self.scores.parts(item), bits))
 
     def _options(self, parts: NDArray[np.int64], bits: BitSource) -> list[int]:
         """Draw each part's option as `Exponential` would, from bounds found for all at once."""
-        slack = np.uint64(SLACK)
-        spare = np.uint64(_spare(parts.shape[1]))
-        odds = _part_odds(parts, self.rate)
-        low = (np.where(odds > slack, odds - slack, np.uint64(0)) >> spare).cumsum(axis=1)
-        high = (((odds + slack) >> spare) + np.uint64(1)).cumsum(axis=1)
-        return [
-            _draw_option(Exponential(scores, self.rate), cells, bits)
-            for scores, *cells in zip(parts, low, high, strict=True)
-        ]
+        spare = _spare(parts.shape[1])
+        drawn = []
+        for scores, odds in zip(parts, _part_odds(parts, self.rate).tolist(), strict=True):
+            low = list(accumulate(max(odd - SLACK, 0) >> spare for odd in odds))
+            high = list(accumulate(((odd + SLACK) >> spare) + 1 for odd in odds))
+            slow = Exponential(scores, self.rate)._slow_cells
+            drawn.append(draw_cell((low, high), slow, bits))
+        return drawn
 
     def _fast_cells(self) -> Cells:
         items = self.scores.items
         if self.scores.even:
             low, high = self._even_bounds(items)
         else:
-            odds = [_part_odds(group, self.rate) for group in self.scores.groups]
+            odds = _group_odds(self.scores.groups, self.rate)
             # Each part's sum of odds is divided by a power of two that keeps all of them below 1;
             # in the end all items are divided as often.
             halvings = [_halvings(group) for group in odds]
@@ -282,7 +282,7 @@ class FactoredExponential(FactoredSelection):
         But the item of the best score may have so many candidates that the likeliest one is far
         below it. What is near 1 is then the odds relative to a lower score than the best.
         """
-        odds = [_part_odds(group, self.rate) for group in self.scores.groups]
+        odds = _group_odds(self.scores.groups, self.rate)
         halvings = [_log2_options(group) for group in odds]
         reference = int(items.max())
         tops = exp_thresholds(items, reference, self.rate)
@@ -346,9 +346,16 @@ def _part_odds(scores: NDArray[np.int64], rate: Fraction) -> NDArray[np.uint64]:
     return exp_thresholds(gaps.ravel(), 0, rate).reshape(scores.shape)
 
 
-def _draw_option(choice: Exponential, cells: Sequence[NDArray[Any]], bits: BitSource) -> int:
-    low, high = cells
-    return draw_cell(lambda: (low, high), choice._slow_cells, bits)
+def _group_odds(groups: Sequence[NDArray[np.int64]], rate: Fraction) -> list[NDArray[np.uint64]]:
+    """Return the `_part_odds` of all groups, found at once."""
+    gaps = [(group - _best(group)[..., None]).ravel() for group in groups]
+    listed = exp_thresholds(np.concatenate(gaps), 0, rate)
+    odds, start = [], 0
+    for group in groups:
+        stop = start + group.size
+        odds.append(listed[start:stop].reshape(group.shape))
+        start = stop
+    return odds
 
 
 def _products(

@@ -11,6 +11,7 @@ selection at rate r is (r * R)-differentially private. The learner knows R, the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -120,7 +121,7 @@ class Exponential(Selection):
 
     def sample(self, bits: BitSource) -> int:
         """Draw the index of one candidate."""
-        return draw_cell(self._fast_cells, self._slow_cells, bits)
+        return draw_cell(self._fast_cells(), self._slow_cells, bits)
 
     def _fast_cells(self) -> Cells:
         thresholds = exp_thresholds(self.scores, int(self.scores.max()), self.rate)
@@ -215,7 +216,9 @@ def _is_below_exp(draw: int, known: int, x: Fraction, bits: BitSource) -> bool:
         draw, known = (draw << 64) | int.from_bytes(bits.take(8), "big"), known + 64
 
 
-def draw_cell(fast: Callable[[], Cells], slow: Callable[[int], Cells], bits: BitSource) -> int:
+def draw_cell(
+    fast: Cells | tuple[list[int], list[int]], slow: Callable[[int], Cells], bits: BitSource
+) -> int:
     """Draw the index of a candidate by its odds, exactly.
 
     A uniform number with 64 known bits is looked up among the cumulated odds, which are known
@@ -223,18 +226,18 @@ def draw_cell(fast: Callable[[], Cells], slow: Callable[[int], Cells], bits: Bit
     otherwise the number gets more bits and the odds more precision.
     """
     draw, known = int.from_bytes(bits.take(8), "big"), 64
-    cells = fast()
-    while (index := _cell_of(draw, known, *cells)) is None:
+    index = _cell_of(draw, known, *fast)
+    while index is None:
         draw, known = (draw << 64) | int.from_bytes(bits.take(8), "big"), known + 64
-        cells = slow(known + 64)
+        index = _cell_of(draw, known, *slow(known + 64))
     return index
 
 
 def _cell_of(
     draw: int,
     known: int,
-    low: NDArray[Any],
-    high: NDArray[Any],
+    low: NDArray[Any] | list[int],
+    high: NDArray[Any] | list[int],
 ) -> int | None:
     """Find the cell that surely holds U in [draw, draw + 1) / 2**known, or None.
 
@@ -242,7 +245,7 @@ def _cell_of(
     """
     low_total, high_total = int(low[-1]), int(high[-1])
     guess = (2 * draw + 1) * low_total >> (known + 1)
-    index = min(int(np.searchsorted(low, low.dtype.type(guess), side="right")), len(low) - 1)
+    index = min(bisect_right(low, guess), len(low) - 1)
     above_previous = index == 0 or int(high[index - 1]) << known <= draw * low_total
     below_own = index == len(low) - 1 or (draw + 1) * high_total <= int(low[index]) << known
     return index if above_previous and below_own else None

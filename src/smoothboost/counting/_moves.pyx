@@ -1,0 +1,333 @@
+"""Moving rows between levels, and the counts of rows with them. Each loop has a NumPy twin.
+
+No loop holds the GIL. Threads share the blocks of rows; each counts in a tally of its own.
+"""
+
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
+
+import numpy as np
+
+from smoothboost.counting._packs cimport Packs, unpack
+from smoothboost.counting._parts cimport BLOCK, Parts, count_blocks
+
+cdef extern from *:
+    void __builtin_prefetch(const void* address) nogil
+
+
+cdef enum:
+    CODES = 256
+    AHEAD = 1024  # rows, of which words are fetched before they are needed
+
+
+cdef struct KeyGroup:
+    # Keys first, ..., first + size - 1: rows of a class that move by `step` from `slot` on.
+    Py_ssize_t first
+    Py_ssize_t size
+    Py_ssize_t label
+    Py_ssize_t slot
+    int16_t step
+
+
+cdef struct Movers:
+    # The rows of a block that move, and the key of each.
+    Py_ssize_t size
+    uint16_t rows[BLOCK]
+    uint32_t keys[BLOCK]
+
+
+cdef class Moves:
+    """By how many levels rows move: it depends on their class and their code in one column.
+
+    Rows that move are counted by a key: one for each class, step and level that they may have.
+
+    Parameters
+    ----------
+    steps : array of int16, shape (2, n_codes)
+        The levels that rows of each (class, code) move up, or down.
+    at_levels : array of int64, shape (2, 2 * middle + 1)
+        How many rows of each class are at each level before the move, from level -middle on.
+    """
+
+    cdef readonly Py_ssize_t n_keys
+    cdef Py_ssize_t n_groups
+    cdef Py_ssize_t n_codes
+    cdef KeyGroup groups[2 * CODES]
+    cdef uint8_t moving[2 * CODES]
+    cdef int16_t steps[2 * CODES]
+    cdef int32_t key_of_level_0[2 * CODES]
+
+    def __init__(self, const int16_t[:, ::1] steps, const int64_t[:, ::1] at_levels):
+        cdef Py_ssize_t label, code, place
+        cdef Py_ssize_t middle = at_levels.shape[1] // 2
+        cdef KeyGroup* group
+        self.n_codes = steps.shape[1]
+        for label in range(2):
+            for code in range(self.n_codes):
+                place = label * CODES + code
+                self.steps[place] = steps[label, code]
+                self.moving[place] = steps[label, code] != 0
+                if self.moving[place]:
+                    group = self.group_of(label, steps[label, code], at_levels)
+                    self.key_of_level_0[place] = <int32_t> (group.first - group.slot + middle)
+
+    cdef KeyGroup* group_of(
+        self, Py_ssize_t label, int16_t step, const int64_t[:, ::1] at_levels
+    ) noexcept:
+        """Find the keys of a class and step, or make them: one for each level of the class."""
+        cdef Py_ssize_t at, slot
+        cdef KeyGroup* group
+        for at in range(self.n_groups):
+            group = &self.groups[at]
+            if group.label == label and group.step == step:
+                return group
+        group = &self.groups[self.n_groups]
+        group.first = self.n_keys
+        group.size = 0
+        group.label = label
+        group.slot = 0
+        group.step = step
+        for slot in range(at_levels.shape[1]):
+            if at_levels[label, slot]:
+                if group.size == 0:
+                    group.slot = slot
+                group.size = slot - group.slot + 1
+        self.n_groups += 1
+        self.n_keys += group.size
+        return group
+
+
+cdef class ColumnIndex:
+    """The rows sorted by (class, code of one column) within each block, stably.
+
+    Parameters
+    ----------
+    n_rows, n_codes : int
+        The sizes of the column.
+    """
+
+    cdef Py_ssize_t n_codes
+    cdef uint16_t[::1] order  # numbers of rows within their block
+    cdef int32_t[:, ::1] starts  # where each class and code begins in the block
+
+    def __init__(self, Py_ssize_t n_rows, Py_ssize_t n_codes):
+        self.n_codes = n_codes
+        self.order = np.zeros(n_rows, dtype=np.uint16)
+        self.starts = np.zeros((count_blocks(n_rows), 2 * n_codes + 1), dtype=np.int32)
+
+    def sort(self, const uint8_t[::1] codes, const uint8_t[::1] labels, Parts blocks):
+        """Sort the rows of all blocks."""
+        cdef Py_ssize_t block
+        with nogil:
+            while (block := blocks.take()) >= 0:
+                self.sort_block(codes, labels, block)
+
+    cdef void sort_block(
+        self, const uint8_t[::1] codes, const uint8_t[::1] labels, Py_ssize_t block
+    ) noexcept nogil:
+        cdef int32_t place[2 * CODES + 1]
+        cdef Py_ssize_t begin = block * BLOCK
+        cdef Py_ssize_t size = min(codes.shape[0] - begin, <Py_ssize_t> BLOCK)
+        cdef Py_ssize_t i, group
+        for group in range(2 * self.n_codes + 1):
+            place[group] = 0
+        for i in range(begin, begin + size):
+            place[labels[i] * self.n_codes + codes[i] + 1] += 1
+        for group in range(2 * self.n_codes):
+            place[group + 1] += place[group]
+        for group in range(2 * self.n_codes + 1):
+            self.starts[block, group] = place[group]
+        for i in range(size):
+            group = labels[begin + i] * self.n_codes + codes[begin + i]
+            self.order[begin + place[group]] = <uint16_t> i
+            place[group] += 1
+
+    cdef void find(self, Moves moves, Py_ssize_t block, Movers* movers) noexcept nogil:
+        """List the rows of a block that move, without looking at the others."""
+        cdef Py_ssize_t label, code, group, i
+        movers.size = 0
+        for label in range(2):
+            for code in range(self.n_codes):
+                if moves.moving[label * CODES + code]:
+                    group = label * self.n_codes + code
+                    for i in range(self.starts[block, group], self.starts[block, group + 1]):
+                        movers.rows[movers.size] = self.order[block * BLOCK + i]
+                        movers.size += 1
+
+
+cdef class Tally:
+    """How many rows of each key have each value of each pack: one thread's counters.
+
+    They are all zeros between moves.
+
+    Parameters
+    ----------
+    packs : Packs
+        The columns.
+    n_places : int
+        How many codes all columns have together.
+    """
+
+    cdef Packs packs
+    cdef Py_ssize_t n_keys
+    cdef Py_ssize_t stride
+    cdef uint32_t[::1] counters  # `stride` for each key
+    cdef uint32_t[::1] n_rows  # of each key
+    cdef uint32_t[::1] by_code
+
+    def __init__(self, Packs packs, Py_ssize_t n_places):
+        self.packs = packs
+        self.n_keys = 0
+        self.stride = (packs.n_counters // 16 + 1) * 16
+        if self.stride % 1024 == 0:  # processors confuse addresses that are 4096 bytes apart
+            self.stride += 16
+        self.by_code = np.zeros(n_places, dtype=np.uint32)
+
+    def make_room(self, Py_ssize_t n_keys):
+        """Have counters for as many keys."""
+        if n_keys > self.n_keys:
+            self.n_keys = 2 * n_keys
+            self.counters = np.zeros(self.n_keys * self.stride, dtype=np.uint32)
+            self.n_rows = np.zeros(self.n_keys, dtype=np.uint32)
+
+    def carry(self, Moves moves, int64_t[:, :, ::1] counts, int64_t[:, ::1] at_levels):
+        """Take the rows that moved from where they were counted to where they are now.
+
+        counts[label, slot, code] and at_levels[label, slot] are numbers of rows.
+        """
+        cdef Py_ssize_t at, i, key, slot
+        cdef KeyGroup* group
+        with nogil:
+            for at in range(moves.n_groups):
+                group = &moves.groups[at]
+                for i in range(group.size):
+                    key = group.first + i
+                    if self.n_rows[key] == 0:
+                        continue
+                    slot = group.slot + i
+                    at_levels[group.label, slot] -= self.n_rows[key]
+                    at_levels[group.label, slot + group.step] += self.n_rows[key]
+                    self.n_rows[key] = 0
+                    unpack(self.packs, &self.counters[key * self.stride], &self.by_code[0])
+                    _carry_codes(
+                        &self.by_code[0],
+                        self.by_code.shape[0],
+                        &counts[group.label, slot, 0],
+                        &counts[group.label, slot + group.step, 0],
+                    )
+
+    cdef void count(self, const Movers* movers, Py_ssize_t begin) noexcept nogil:
+        """Count the rows of a block in all packs."""
+        cdef Py_ssize_t word, i
+        for i in range(movers.size):
+            self.n_rows[movers.keys[i]] += 1
+        for word in range(self.packs.words.shape[0]):
+            _count_word(&self.packs.words[word, begin], movers, self, word)
+
+
+cdef void _carry_codes(
+    uint32_t* by_code, Py_ssize_t size, int64_t* origin, int64_t* goal
+) noexcept nogil:
+    """Move counts from one level to another, and clear them."""
+    cdef Py_ssize_t code
+    for code in range(size):
+        origin[code] -= by_code[code]
+        goal[code] += by_code[code]
+        by_code[code] = 0
+
+
+cdef void _count_word(
+    const uint32_t* words, const Movers* movers, Tally tally, Py_ssize_t word
+) noexcept nogil:
+    """Count some rows in the up to four packs of a word, which share the reading."""
+    cdef Py_ssize_t i, row
+    cdef Py_ssize_t n_packs = tally.packs.n_packs - 4 * word
+    cdef const int64_t* starts = &tally.packs.starts[4 * word]
+    cdef uint32_t* first = &tally.counters[0] + starts[0]
+    cdef uint32_t* second = &tally.counters[0] + starts[1]
+    cdef uint32_t* third = &tally.counters[0] + (starts[2] if n_packs > 2 else 0)
+    cdef uint32_t* fourth = &tally.counters[0] + (starts[3] if n_packs > 3 else 0)
+    cdef Py_ssize_t stride = tally.stride
+    cdef Py_ssize_t own
+    cdef uint32_t packed
+    if n_packs > 3:
+        for i in range(movers.size):
+            row = movers.rows[i]
+            own = movers.keys[i] * stride
+            packed = words[row]
+            __builtin_prefetch(words + row + AHEAD)
+            first[own + (packed & 255)] += 1
+            second[own + (packed >> 8 & 255)] += 1
+            third[own + (packed >> 16 & 255)] += 1
+            fourth[own + (packed >> 24)] += 1
+    else:
+        for i in range(movers.size):
+            row = movers.rows[i]
+            own = movers.keys[i] * stride
+            packed = words[row]
+            __builtin_prefetch(words + row + AHEAD)
+            first[own + (packed & 255)] += 1
+            if n_packs > 1:
+                second[own + (packed >> 8 & 255)] += 1
+            if n_packs > 2:
+                third[own + (packed >> 16 & 255)] += 1
+
+
+cdef void _find_movers(
+    Moves moves,
+    const uint8_t* codes,
+    const uint8_t* labels,
+    Py_ssize_t size,
+    Movers* movers,
+) noexcept nogil:
+    """List the rows of a block that move, looking at all of them."""
+    cdef Py_ssize_t i
+    movers.size = 0
+    for i in range(size):
+        movers.rows[movers.size] = <uint16_t> i  # overwritten if the row does not move
+        movers.size += moves.moving[labels[i] * CODES + codes[i]]
+
+
+def move_rows(
+    Moves moves,
+    const uint8_t[::1] codes,
+    const uint8_t[::1] labels,
+    int16_t[::1] levels,
+    ColumnIndex index,
+    Tally tally,
+    Parts blocks,
+):
+    """Move rows by their class and code in one column, and count those that move.
+
+    An index of the column, unless it is None, finds them without looking at the others.
+    """
+    cdef Movers movers
+    cdef Py_ssize_t block, begin, i, row, place
+    cdef bint is_indexed = index is not None
+    with nogil:
+        while (block := blocks.take()) >= 0:
+            begin = block * BLOCK
+            if is_indexed:
+                index.find(moves, block, &movers)
+            else:
+                i = min(codes.shape[0] - begin, <Py_ssize_t> BLOCK)
+                _find_movers(moves, &codes[begin], &labels[begin], i, &movers)
+            for i in range(movers.size):
+                row = begin + movers.rows[i]
+                place = labels[row] * CODES + codes[row]
+                movers.keys[i] = <uint32_t> (levels[row] + moves.key_of_level_0[place])
+                levels[row] = <int16_t> (levels[row] + moves.steps[place])
+            tally.count(&movers, begin)
+
+
+def weigh_counts(
+    const int64_t[:, ::1] counts, const int64_t[::1] weights, int64_t[::1] sums
+):
+    """Add up the rows of counts, each times its weight: most weights are 0."""
+    cdef Py_ssize_t level, code
+    cdef int64_t weight
+    with nogil:
+        for level in range(counts.shape[0]):
+            weight = weights[level]
+            if weight != 0:
+                for code in range(counts.shape[1]):
+                    sums[code] += weight * counts[level, code]

@@ -1,0 +1,135 @@
+"""The rows of one two-class problem: what every engine in memory has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from copy import copy
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothboost.counting import _rows
+from smoothboost.counting._packs import Packs
+from smoothboost.counting._pairs import PairTables
+from smoothboost.counting._parts import Parts, count_blocks
+from smoothboost.counting.layout import CodeLayout
+from smoothboost.counting.packs import pack
+from smoothboost.counting.threads import Threads
+from smoothboost.rules import Path, Rule
+from smoothboost.table.coded import Table
+
+MAX_VOTES = 2**15 - 1
+"""Levels are kept in 16 bits: beyond, they would wrap and kernels write beyond their sums."""
+
+Levels = NDArray[np.int16]
+
+
+class TableRows:
+    """Codes and labels, and sums over them; levels are the engine's.
+
+    Parameters
+    ----------
+    table : Table
+        Codes and labels, of two classes.
+    max_votes : int
+        The most votes that will be added.
+    n_threads : int
+        Threads to count with; the results do not depend on it.
+    """
+
+    def __init__(self, table: Table, max_votes: int, n_threads: int) -> None:
+        if int(table.labels.max(initial=0)) > 1:  # the kernels would write beyond their sums
+            raise ValueError("Expected the labels of two classes, 0 and 1.")
+        if max_votes > MAX_VOTES:
+            raise ValueError(f"Expected at most {MAX_VOTES:,} votes, got {max_votes:,}.")
+        self.codes = table.codes
+        self.labels = table.labels
+        self.layout = CodeLayout(table.schema)
+        self.threads = Threads(n_threads)
+        self._packs: dict[int, Packs] = {}  # by their limit, made when needed
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks threads share."""
+        return count_blocks(len(self))
+
+    def for_labels(self, labels: NDArray[np.uint8]) -> TableRows:
+        """Return the same rows with other labels, 0 or 1."""
+        twin = copy(self)
+        twin.labels = labels
+        return twin
+
+    def packs(self, limit: int) -> Packs:
+        """Return the columns packed with up to so many values to a byte."""
+        if limit not in self._packs:
+            self._packs[limit] = pack(self.codes, self.layout, limit, self.threads)
+        return self._packs[limit]
+
+    def view(self, levels: Levels) -> _rows.Rows:
+        """Return the rows with their levels, as kernels see them."""
+        return _rows.Rows(self.codes, self.labels, levels)
+
+    def code_sums(
+        self, levels: Levels, weights: NDArray[np.int64], region: Path = ()
+    ) -> NDArray[np.int64]:
+        """Return the weight at each (code, class) of the rows of a region."""
+        rows, packs, tests = self.view(levels), self.packs(256), _tests(region)
+        shares: list[NDArray[np.int64]] = []  # what each thread adds up
+
+        def add(blocks: Parts) -> None:
+            sums = np.zeros((2, self.layout.size), dtype=np.int64)
+            shares.append(sums)
+            rows.add_weights(packs, tests, weights, sums, blocks)
+
+        self.threads.spread(self.n_blocks, add)
+        return np.ascontiguousarray(sum(shares[1:], start=shares[0]).T)
+
+    def pair_sums(
+        self, levels: Levels, weights: NDArray[np.int64], pairs: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return the weight at each (code, code, class) of some pairs of columns."""
+        tables, rows = PairTables(pairs, self.layout.n_codes), self.view(levels)
+        sums = np.zeros(tables.size, dtype=np.int64)
+        self.threads.spread(
+            self.threads.count, lambda shares: tables.add_weights(rows, weights, sums, shares)
+        )
+        return sums
+
+    def margins(
+        self, levels: NDArray[np.int64], n_votes: int, rows: slice
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return votes for the second class minus those against it, and who is of it."""
+        inside = self.labels[rows] == 1
+        ahead = 2 * levels - n_votes
+        return np.where(inside, ahead, -ahead), inside
+
+    def rises(self, rules: Sequence[Rule], column: int) -> NDArray[np.int16]:
+        """Return by how many levels rules raise the rows of each (class, code of one column).
+
+        They must not test any other column.
+        """
+        n_codes = int(self.layout.n_codes[column])
+        rises = np.zeros((2, n_codes), dtype=np.int16)
+        for rule, times in Counter(rules).items():
+            rises[1] += times * np.array(rule.by_code(n_codes), dtype=np.int16)
+        rises[0] = len(rules) - rises[1]
+        return rises
+
+    def risen(self, levels: Levels, rules: Sequence[Rule], column: int) -> Levels:
+        """Return the levels after the votes of rules that test one column only."""
+        rises, risen, rows = self.rises(rules, column), np.empty_like(levels), self.view(levels)
+        self.threads.spread(self.n_blocks, lambda blocks: rows.rise(column, rises, risen, blocks))
+        return risen
+
+
+def _tests(region: Path) -> _rows.CodeTests:
+    """Return for which codes each test of a region holds, or fails, as it has to."""
+    columns = np.array([test.column for test, _ in region], dtype=np.int64)
+    passing = np.zeros((len(region), 256), dtype=np.uint8)
+    for at, (test, holds) in enumerate(region):
+        passing[at] = test.holds(np.arange(256)) == holds
+    return _rows.CodeTests(columns, passing)

@@ -320,6 +320,7 @@ BROKEN_DOCUMENTS = {
     "another format": document(format="geojson"),
     "future version": document(version=3),
     "version zero": document(version=0),
+    "version is true": document(version=True),
     "no version": document(version=...),
     "unknown key": document(columsn={}),
     "no columns": document(columns=...),

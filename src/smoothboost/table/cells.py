@@ -7,7 +7,7 @@ its distinct values), so one bad cell never changes how another is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -35,19 +35,21 @@ MISSING_TEXTS = frozenset(
 )
 """Texts that stand for no value, unless they are declared."""
 
-Encode = Callable[[Any, NDArray[np.uint8]], None]
+Codes = NDArray[np.uint8]
+Encode = Callable[[Any, Codes], None]
 """Writes the codes of a slice of cells."""
+EncodeMatrix = Callable[[NDArray[np.float64], Codes, int, int], None]
+"""Writes the codes of a matrix, one row of codes per column, from one row up to another."""
 
 
 def encoder(column: Column) -> Encode:
     """Return the function that writes the codes of a column's cells."""
     if isinstance(column, Numeric | Date):
-        grids, position = [grid_of(column)], np.zeros(1, dtype=np.int64)
+        encode = number_encoder([column], [0])
         read = read_numbers if isinstance(column, Numeric) else _reader_of_dates(column.unit)
 
-        def encode_numbers(cells: Any, codes: NDArray[np.uint8]) -> None:
-            numbers = read(cells).reshape(-1, 1)
-            _encoding.encode_numbers(numbers, position, grids, codes.reshape(1, -1), 0, len(codes))
+        def encode_numbers(cells: Any, codes: Codes) -> None:
+            encode(read(cells).reshape(-1, 1), codes.reshape(1, -1), 0, len(codes))
 
         return encode_numbers
 
@@ -55,10 +57,21 @@ def encoder(column: Column) -> Encode:
     unknown, missing = column.unknown_code, column.missing_code
     code_by_text = _BOOLEANS if isinstance(column, Boolean) else column.code_by_text
 
-    def encode_values(cells: Any, codes: NDArray[np.uint8]) -> None:
+    def encode_values(cells: Any, codes: Codes) -> None:
         codes[:] = codes_of_values(cells, code_by_text, unknown, missing, any_case)
 
     return encode_values
+
+
+def number_encoder(columns: Sequence[Numeric | Date], positions: Sequence[int]) -> EncodeMatrix:
+    """Return the function that writes the codes of some columns of a matrix of numbers."""
+    places = np.array(positions, dtype=np.int64)
+    grids = [_grid_of(column) for column in columns]
+
+    def encode(values: NDArray[np.float64], codes: Codes, start: int, stop: int) -> None:
+        _encoding.encode_numbers(values, places, grids, codes, start, stop)
+
+    return encode
 
 
 def codes_of_values(
@@ -178,6 +191,8 @@ def read_dates(cells: Any, unit: str) -> NDArray[np.float64]:
     >>> read_dates(np.array(["1971-02-28", "soon"]), "month")
     array([13., nan])
     """
+    if isinstance(cells, pa.DictionaryArray):
+        cells = cells.dictionary_decode()
     if isinstance(cells, pa.Array) and (
         pa.types.is_date(cells.type) or pa.types.is_timestamp(cells.type)
     ):
@@ -247,7 +262,7 @@ def _dictionary(cells: Any) -> Any:
         return None
 
 
-def grid_of(column: Numeric | Date) -> _encoding.Grid:
+def _grid_of(column: Numeric | Date) -> _encoding.Grid:
     """Lay even cells over a column's cuts, at most one cut in each, for `encode_numbers`.
 
     Returns the cuts and two infinities; the number of cuts in lower cells, for each cell, and the

@@ -18,16 +18,13 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from smoothboost.table import _encoding
-from smoothboost.table.cells import codes_of_values, encoder, grid_of, objects
+from smoothboost.table.cells import Codes, codes_of_values, encoder, number_encoder, objects
 from smoothboost.table.schema import Column, Date, Numeric, Schema, text_of
 
 _SLICE = 32768  # rows
 
 MAX_ROWS = 1 << 32
 """The engine numbers rows in 32 bits; more than this calls for a cluster anyway."""
-
-Codes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +102,7 @@ class DeclaredColumns:
         slices = [(start, min(start + _SLICE, self.n_rows)) for start in edges]
         encode_slice: Callable[[int, int], None]
         if self.matrix is not None and len(numeric) == len(columns):
-            encode_slice = partial(
-                _encoding.encode_numbers,
-                self.matrix,
-                np.array(positions, dtype=np.int64),
-                [grid_of(column) for column in numeric],
-                codes,
-            )
+            encode_slice = partial(number_encoder(numeric, positions), self.matrix, codes)
         else:
             encoders = [encoder(column) for column in columns]
 

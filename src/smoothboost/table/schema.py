@@ -215,7 +215,7 @@ class Schema:
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise ValueError(f'Expected a schema with "format": "{FORMAT}", got something else.')
         version = document.get("version")
-        if version not in range(1, FORMAT_VERSION + 1):
+        if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
             raise ValueError(
                 f"Expected schema version 1 to {FORMAT_VERSION}, got {version!r}; "
                 "a newer smoothboost may read it."

@@ -43,7 +43,9 @@ def weak_table() -> tuple[np.ndarray, np.ndarray, Schema]:
 
 def normal_schema() -> Schema:
     """Declare normal columns."""
-    columns = {f"x{at}": Numeric(low=-4, high=4, bins=N_BINS) for at in range(N_COLUMNS)}
+    columns = {
+        f"x{at}": Numeric(low=-4, high=4, bins=N_BINS, missing=False) for at in range(N_COLUMNS)
+    }
     return Schema(columns, target=[0, 1])
 
 
@@ -66,7 +68,8 @@ def mixed_table() -> tuple[np.ndarray, np.ndarray, Schema]:
     score = X @ random.normal(size=N_COLUMNS) + random.normal(size=N_ROWS)
     bounds = [(-4, 4)] * quarter + [(0, 1)] * quarter + [(0, 8)] * (2 * quarter)
     columns = {
-        f"x{at}": Numeric(low=low, high=high, bins=N_BINS) for at, (low, high) in enumerate(bounds)
+        f"x{at}": Numeric(low=low, high=high, bins=N_BINS, missing=False)
+        for at, (low, high) in enumerate(bounds)
     }
     y = score > np.quantile(score, 0.75)
     return X, y.astype(int), Schema(columns, target=[0, 1])

@@ -80,7 +80,7 @@ def _with_bins_of_rows(declared: Schema, data: Dataset) -> Schema:
         if isinstance(column, Numeric):
             cells = data.data[name]
             edges = np.linspace(cells.min(), cells.max(), N_BINS + 1)[1:-1]
-            columns[name] = Numeric(edges=edges.tolist())
+            columns[name] = Numeric(edges=edges.tolist(), missing=False)
     return Schema(columns, declared.target, drafted=True)
 
 

@@ -8,18 +8,18 @@ import pandas as pd
 from smoothboost import Boolean, Categorical, Numeric, Schema
 from smoothboost.table.coded import declared_columns
 
-NUMBER = Numeric(edges=[0, 1, 2, 5, 10, 100])
+NUMBER = Numeric(edges=[0, 1, 2, 5, 10, 100], missing=False)
 NUMBER_OR_MISSING = Numeric(edges=[0, 1, 2, 5, 10, 100], missing=True)
-WORD = Categorical(["a", "b", 1])
+WORD = Categorical(["a", "b", 1], other=False, missing=False)
 WORD_OR_ANY = Categorical(["a", "b", 1], other=True, missing=True)
 COLUMNS = {
     "number": NUMBER,
     "number, missing": NUMBER_OR_MISSING,
     "word": WORD,
-    "word, other": Categorical(["a", "b", 1], other=True),
-    "word, missing": Categorical(["a", "b", 1], missing=True),
+    "word, other": Categorical(["a", "b", 1], other=True, missing=False),
+    "word, missing": Categorical(["a", "b", 1], missing=True, other=False),
     "word, other, missing": WORD_OR_ANY,
-    "flag": Boolean(),
+    "flag": Boolean(missing=False),
     "flag, missing": Boolean(missing=True),
 }
 

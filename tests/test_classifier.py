@@ -42,9 +42,9 @@ quiet = pytest.mark.filterwarnings(
 
 SCHEMA = Schema(
     {
-        "age": Numeric(low=0, high=100, bins=10),
-        "colour": Categorical(["red", "green", "blue"]),
-        "member": Boolean(),
+        "age": Numeric(low=0, high=100, bins=10, missing=False),
+        "colour": Categorical(["red", "green", "blue"], other=False, missing=False),
+        "member": Boolean(missing=False),
     },
     target=["no", "yes"],
 )
@@ -160,7 +160,11 @@ class TestInScikitLearn:
             member=FRAME.member.astype(int),
         )
         schema = Schema(
-            {"age": SCHEMA.columns["age"], "colour": Categorical([0, 1, 2]), "member": Boolean()},
+            {
+                "age": SCHEMA.columns["age"],
+                "colour": Categorical([0, 1, 2], other=False, missing=False),
+                "member": Boolean(missing=False),
+            },
             target=SCHEMA.target,
         )
         by_name = fitted(numbers[["member", "age", "colour"]], schema=schema)
@@ -544,7 +548,7 @@ class TestBehaviour:
 
     @pytest.mark.parametrize("learner", ["one_rule", "pair_rule", "top_down"])
     def test_a_single_column_with_two_values_is_enough(self, learner):
-        schema = Schema({"member": Boolean()}, target=["no", "yes"])
+        schema = Schema({"member": Boolean(missing=False)}, target=["no", "yes"])
         labels = np.where(FRAME.member, "yes", "no")
         model = fitted(FRAME, labels, schema=schema, learner=learner, epsilon=5.0)
         assert model.score(FRAME, labels) == 1.0
@@ -553,7 +557,7 @@ class TestBehaviour:
 class TestThreshold:
     """What predict maximises: rows right, classes right, or the least cost."""
 
-    COLUMNS = MappingProxyType({name: Numeric(low=-4, high=4) for name in "abcd"})
+    COLUMNS = MappingProxyType({name: Numeric(low=-4, high=4, missing=False) for name in "abcd"})
 
     @staticmethod
     def rare(n_rows=30_000, seed=0):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from hashlib import sha256
@@ -10,6 +11,7 @@ from urllib.error import URLError
 
 import narwhals.stable.v2 as nw
 import numpy as np
+import published
 import pyarrow as pa
 import pytest
 
@@ -318,3 +320,31 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
         fail_half_way()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+# The schemas that come with the tables
+
+SCHEMAS = {
+    "adult-paper": "5e85b06a73bb",
+    "adult": "016770288389",
+    "codrna-paper": "a5994df7a11f",
+    "codrna": "cab65d885265",
+    "demo": "c7fe446c50bd",
+    "mushroom-paper": "6a2857e94b94",
+    "mushroom": "4fae886a23bd",
+}
+DATA = Path(datasets.__file__).parent / "data"
+
+
+def test_every_schema_that_comes_with_a_table_is_held():
+    named = {path.name.removesuffix(".schema.json") for path in DATA.glob("*.schema.json")}
+    assert named == {*SCHEMAS, "schema", "model"}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_that_comes_with_a_table_never_changes_and_leaves_nothing_to_defaults(name):
+    text = (DATA / f"{name}.schema.json").read_text(encoding="utf-8")
+    schema = Schema.from_json(text)
+    assert schema.to_json() == text
+    assert schema.content_hash.startswith(SCHEMAS[name])
+    published.SCHEMA.validate(json.loads(text))

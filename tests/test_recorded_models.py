@@ -21,11 +21,11 @@ N_ROWS = 2000
 
 SCHEMA = Schema(
     {
-        "a": Numeric(low=0, high=64, bins=16, scale="linear"),
+        "a": Numeric(low=0, high=64, bins=16, scale="linear", missing=False),
         "b": Numeric(edges=[3, 9, 27, 81], missing=True),
-        "c": Categorical(["u", "v", "w", "x", "y"]),
-        "d": Boolean(),
-        "e": Numeric(low=-1, high=1, bins=8, scale="linear"),
+        "c": Categorical(["u", "v", "w", "x", "y"], other=False, missing=False),
+        "d": Boolean(missing=False),
+        "e": Numeric(low=-1, high=1, bins=8, scale="linear", missing=False),
     },
     target=["no", "yes"],
 )

@@ -260,7 +260,7 @@ class TestMakingRules:
         assert make_rule(root) == LiteralRule(A, 1, 0)
 
     def test_a_pair_rule_that_needs_one_literal_is_a_1_rule(self):
-        schema = Schema({"age": Numeric(edges=[40, 50])}, target=["low", "high"])
+        schema = Schema({"age": Numeric(edges=[40, 50], missing=False)}, target=["low", "high"])
         codes = np.arange(3)[None]
         competing = PairRule().compete(schema)
         one_rules = {

@@ -13,6 +13,7 @@ from benchmarks.accuracy.metrics import Prediction
 from benchmarks.accuracy.sources import split
 from interpret.privacy import DPExplainableBoostingClassifier
 
+from smoothboost.table.cells import is_missing
 from smoothboost.table.coded import encode_labels
 from smoothboost.table.schema import Numeric, Schema
 
@@ -73,5 +74,5 @@ def cells(schema: Schema, frame: pd.DataFrame) -> pd.DataFrame:
             columns[name] = numbers.fillna(low).clip(low, high)
         else:
             texts = frame[name].astype(object)
-            columns[name] = texts.where(texts.notna(), MISSING).map(str)
+            columns[name] = texts.mask(texts.map(is_missing), MISSING).map(str)
     return pd.DataFrame(columns)

@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold
 
 from smoothboost.datasets import Dataset, load_adult, load_codrna, load_mushroom
 from smoothboost.table.coded import Table, encode_labels
-from smoothboost.table.files import missing_as_null, read_table
+from smoothboost.table.files import read_table
 from smoothboost.table.schema import Schema
 
 REAL = {"adult": load_adult, "codrna": load_codrna, "mushroom": load_mushroom}
@@ -155,7 +155,7 @@ def _read(source: Source) -> Dataset:
     assert source.target is not None
     schema = Schema.read(source.schema_path)
     rows = read_table(Path(source.path), [*schema.names, source.target])
-    frame = missing_as_null(rows, schema, Path(source.path)).to_pandas()
+    frame = rows.to_pandas()
     return Dataset(frame[list(schema.names)], frame[source.target].to_numpy(), schema)
 
 

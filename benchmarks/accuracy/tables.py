@@ -152,7 +152,7 @@ def _drawn(draw: Draw, n: int, n_classes: int = 2, bound: int = 4) -> Dataset:
     X, y = draw(np.random.default_rng(TRAIN_SEED), n)
     test_X, test_y = draw(np.random.default_rng(TEST_SEED), max(10_000, n // 2))
     names = [f"x{at}" for at in range(X.shape[1])]
-    columns = {name: Numeric(low=-bound, high=bound) for name in names}
+    columns = {name: Numeric(low=-bound, high=bound, missing=False) for name in names}
     schema = Schema(columns, target=range(n_classes))
     return Dataset(
         pd.DataFrame(X, columns=names), y, schema, pd.DataFrame(test_X, columns=names), test_y

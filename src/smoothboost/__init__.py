@@ -7,12 +7,13 @@ from smoothboost.learners.one_rule import OneRule
 from smoothboost.learners.pair_rule import PairRule
 from smoothboost.learners.top_down import TopDown
 from smoothboost.release.model import Model
-from smoothboost.table.schema import Boolean, Categorical, Numeric, Schema
+from smoothboost.table.schema import Boolean, Categorical, Date, Numeric, Schema
 
 __all__ = [
     "Boolean",
     "BudgetTooSmallWarning",
     "Categorical",
+    "Date",
     "Model",
     "Numeric",
     "OneRule",

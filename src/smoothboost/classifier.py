@@ -436,7 +436,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return tags
 
 
-_ANY_SCHEMA = Schema({f"column{at}": Boolean() for at in range(8)}, target=[0, 1])
+_ANY_SCHEMA = Schema({f"column{at}": Boolean(missing=False) for at in range(8)}, target=[0, 1])
 """Stands in for a schema that is not known yet, to check the other declarations."""
 
 

@@ -463,5 +463,5 @@ def _with_gaps(values: NDArray[np.int64], missing: NDArray[np.bool_]) -> list[in
 def _names(schema: Schema, column: str, codes: NDArray[np.int64]) -> list[str | None]:
     declared = schema.columns[column]
     assert isinstance(declared, Categorical)
-    names: list[Any] = [*declared.values, None]
+    names: list[Any] = [*(declared.values or ()), None]
     return [names[code] for code in codes.tolist()]

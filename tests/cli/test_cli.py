@@ -346,8 +346,7 @@ def test_predict_adds_the_models_predictions_to_the_rows(fitted):
     run("predict", "model.json", "rows.csv", "-o", "scored.csv")
     rows, scored = read_csv("rows.csv"), read_csv("scored.csv")
     model = Model.read("model.json")
-    path = Path("rows.csv")
-    table = files.missing_as_null(files.read_table(path), model.schema, path)
+    table = files.read_table(Path("rows.csv"))
     assert [{name: row[name] for name in rows[0]} for row in scored] == rows
     assert list(scored[0])[-3:] == ["prediction", "p(low)", "p(high)"]
     assert [row["prediction"] for row in scored] == model.predict(table).tolist()

@@ -40,7 +40,11 @@ def twin_code_sums(table, rules, weights):
 
 
 def column_of(n_codes):
-    return Numeric(low=0, high=1, bins=n_codes) if n_codes > 3 else Categorical(range(n_codes))
+    return (
+        Numeric(low=0, high=1, bins=n_codes, missing=False)
+        if n_codes > 3
+        else Categorical(range(n_codes), other=False, missing=False)
+    )
 
 
 def make_table(sizes, n_rows, seed=0, second=0.5, skew=1.0):

@@ -57,7 +57,11 @@ def twin_pair_sums(table, rules, weights, pairs):
 
 
 def column_of(n_codes):
-    return Numeric(low=0, high=1, bins=n_codes) if n_codes > 3 else Categorical(range(n_codes))
+    return (
+        Numeric(low=0, high=1, bins=n_codes, missing=False)
+        if n_codes > 3
+        else Categorical(range(n_codes), other=False, missing=False)
+    )
 
 
 def make_table(sizes, n_rows, seed=0, second=0.5):

@@ -35,7 +35,9 @@ DENSITY = Fraction(35, 100)
 def weak_columns(n_rows, seed=0):
     """Twenty columns that each say little, and together all."""
     X = np.random.default_rng(seed).normal(size=(n_rows, 20))
-    schema = Schema({f"x{at}": Numeric(low=-4, high=4, bins=8) for at in range(20)}, [0, 1])
+    schema = Schema(
+        {f"x{at}": Numeric(low=-4, high=4, bins=8, missing=False) for at in range(20)}, [0, 1]
+    )
     return X, (X.sum(axis=1) > 0).astype(int), schema
 
 
@@ -162,9 +164,9 @@ LEARNERS = {
     "top_down": TopDown(2),
 }
 COLUMNS = {
-    "n": Numeric(edges=[1, 2, 3]),
-    "c": Categorical(list("uvwxy")),
-    "m": Numeric(edges=[1, 2]),
+    "n": Numeric(edges=[1, 2, 3], missing=False),
+    "c": Categorical(list("uvwxy"), other=False, missing=False),
+    "m": Numeric(edges=[1, 2], missing=False),
 }
 every_learner = pytest.mark.parametrize("learner", LEARNERS)
 every_size = pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -450,7 +452,7 @@ def test_a_falling_rate_costs_one_exponential_and_not_one_for_each_level(monkeyp
     fresh = lru_cache(maxsize=256)(measure._level_weights.__wrapped__)
     monkeypatch.setattr(measure, "_level_weights", fresh)
     make_plan.cache_clear()
-    schema = Schema({"n": Numeric(edges=[1])}, target=[0, 1])
+    schema = Schema({"n": Numeric(edges=[1], missing=False)}, target=[0, 1])
     codes, labels = np.array([[0, 1, 1]], dtype=np.uint8), np.array([0, 1, 0], dtype=np.uint8)
     booster, *_ = start("one_rule", Table(schema, codes, labels), 2000, Fraction(1))
     bits, rates = SeededBits(0), []

@@ -28,10 +28,10 @@ from smoothboost.learners.literals import Constraints
 from smoothboost.table.coded import Table
 
 COLUMNS = {
-    "n": Numeric(edges=[1, 2, 3]),
+    "n": Numeric(edges=[1, 2, 3], missing=False),
     "m": Numeric(edges=[1, 2], missing=True),
-    "c": Categorical(list("wxyz")),
-    "b": Boolean(),
+    "c": Categorical(list("wxyz"), other=False, missing=False),
+    "b": Boolean(missing=False),
 }
 
 
@@ -176,7 +176,9 @@ def test_two_classes_have_one_engine_with_the_tables_own_labels():
 
 def test_an_engine_for_pairs_serves_problems_that_are_left_with_1_rules():
     """The middle class may not test the monotone column: one literal is left to it."""
-    schema = Schema({"n": Numeric(edges=[1, 2]), "b": Boolean()}, target=[0, 1, 2])
+    schema = Schema(
+        {"n": Numeric(edges=[1, 2], missing=False), "b": Boolean(missing=False)}, target=[0, 1, 2]
+    )
     rng = np.random.default_rng(0)
     codes = np.stack([rng.integers(3, size=90), rng.integers(2, size=90)]).astype(np.uint8)
     table = Table(schema, codes, rng.integers(3, size=90).astype(np.uint8))
@@ -250,6 +252,9 @@ def test_supposed_errors_are_those_of_saying_the_likelier_side(n_classes, rates,
     ids=str,
 )
 def test_the_engine_is_chosen_by_what_candidates_ask_for(learner, n_rows, engine):
-    schema = Schema({"a": Numeric(low=0, high=9, bins=9), "b": Boolean()}, target=[0, 1])
+    schema = Schema(
+        {"a": Numeric(low=0, high=9, bins=9, missing=False), "b": Boolean(missing=False)},
+        target=[0, 1],
+    )
     table = Table(schema, np.zeros((2, n_rows), np.uint8), np.zeros(n_rows, np.uint8))
     assert type(make_engine(table, learner.compete(schema).needs, 3)) is engine

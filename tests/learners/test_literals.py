@@ -8,7 +8,7 @@ from smoothboost import Boolean, Categorical, Numeric, Schema
 from smoothboost.learners import literals
 from smoothboost.learners.literals import Constraints, literals_of
 
-NUMBER = Numeric(edges=[1, 2, 3])
+NUMBER = Numeric(edges=[1, 2, 3], missing=False)
 NUMBER_OR_MISSING = Numeric(edges=[1, 2, 3], missing=True)
 
 # Column, and the sets of codes tested under "threshold" and under "one_hot".
@@ -19,16 +19,20 @@ TESTS = {
         [{0}, {0, 1}, {0, 1, 2}, {4}],
         [{0}, {1}, {2}, {3}, {4}],
     ),
-    "two bins": (Numeric(edges=[1]), [{0}], [{0}]),
+    "two bins": (Numeric(edges=[1], missing=False), [{0}], [{0}]),
     "two bins or missing": (Numeric(edges=[1], missing=True), [{0}, {2}], [{0}, {1}, {2}]),
-    "one bin": (Numeric(low=0, high=1, bins=1), [], []),
+    "one bin": (Numeric(low=0, high=1, bins=1, missing=False), [], []),
     "one bin or missing": (Numeric(low=0, high=1, bins=1, missing=True), [{0}], [{0}]),
-    "flag": (Boolean(), [{1}], [{1}]),
+    "flag": (Boolean(missing=False), [{1}], [{1}]),
     "flag or missing": (Boolean(missing=True), [{0}, {1}, {2}], [{0}, {1}, {2}]),
-    "word": (Categorical(["a", "b", "c"]), [{0}, {1}, {2}], [{0}, {1}, {2}]),
-    "two words": (Categorical(["a", "b"]), [{0}], [{0}]),
-    "one word": (Categorical(["a"]), [], []),
-    "one word or other": (Categorical(["a"], other=True), [{0}], [{0}]),
+    "word": (
+        Categorical(["a", "b", "c"], other=False, missing=False),
+        [{0}, {1}, {2}],
+        [{0}, {1}, {2}],
+    ),
+    "two words": (Categorical(["a", "b"], other=False, missing=False), [{0}], [{0}]),
+    "one word": (Categorical(["a"], other=False, missing=False), [], []),
+    "one word or other": (Categorical(["a"], other=True, missing=False), [{0}], [{0}]),
     "words, other, missing": (
         Categorical(["a", "b"], other=True, missing=True),
         [{0}, {1}, {2}, {3}],
@@ -61,18 +65,32 @@ def test_no_test_is_another_one_or_its_negation(name, language):
 
 
 def test_literals_name_the_position_of_their_column():
-    schema = Schema({"a": Categorical(["x"]), "b": Boolean(), "c": NUMBER}, target=[0, 1])
+    schema = Schema(
+        {
+            "a": Categorical(["x"], other=False, missing=False),
+            "b": Boolean(missing=False),
+            "c": NUMBER,
+        },
+        target=[0, 1],
+    )
     columns = [literal.column for literal in literals_of(schema, "threshold", Constraints())]
     assert columns == [1, 2, 2, 2]
 
 
 def test_forbidden_columns_have_no_literals_and_the_others_keep_their_positions():
-    schema = Schema({"a": NUMBER, "b": Boolean(), "c": NUMBER}, target=[0, 1])
+    schema = Schema({"a": NUMBER, "b": Boolean(missing=False), "c": NUMBER}, target=[0, 1])
     found = literals_of(schema, "threshold", Constraints(forbidden=frozenset({"a", "c"})))
     assert [literal.column for literal in found] == [1]
 
 
-SCHEMA = Schema({"n": NUMBER, "flag": Boolean(), "word": Categorical(["a", "b"])}, target=[0, 1])
+SCHEMA = Schema(
+    {
+        "n": NUMBER,
+        "flag": Boolean(missing=False),
+        "word": Categorical(["a", "b"], other=False, missing=False),
+    },
+    target=[0, 1],
+)
 
 
 @pytest.mark.parametrize(

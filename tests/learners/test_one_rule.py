@@ -13,17 +13,17 @@ from smoothboost import Boolean, Categorical, Numeric, OneRule, Schema
 from smoothboost.learners.literals import Constraints
 
 COLUMNS = {
-    "n": Numeric(edges=[1, 2]),
+    "n": Numeric(edges=[1, 2], missing=False),
     "n?": Numeric(edges=[1, 2], missing=True),
-    "n2": Numeric(edges=[1]),
+    "n2": Numeric(edges=[1], missing=False),
     "n2?": Numeric(edges=[1], missing=True),
-    "n1": Numeric(low=0, high=1, bins=1),
+    "n1": Numeric(low=0, high=1, bins=1, missing=False),
     "n1?": Numeric(low=0, high=1, bins=1, missing=True),
-    "b": Boolean(),
+    "b": Boolean(missing=False),
     "b?": Boolean(missing=True),
-    "c1": Categorical(["x"]),
-    "c2": Categorical(["x", "y"]),
-    "c3": Categorical(["x", "y", "z"]),
+    "c1": Categorical(["x"], other=False, missing=False),
+    "c2": Categorical(["x", "y"], other=False, missing=False),
+    "c3": Categorical(["x", "y", "z"], other=False, missing=False),
     "c1o?": Categorical(["x"], other=True, missing=True),
 }
 COMBINATIONS = [[name] for name in COLUMNS] + [
@@ -62,12 +62,16 @@ def test_candidates_are_each_function_of_the_language_exactly_once(names, langua
 @pytest.mark.parametrize(
     ("columns", "language", "n_candidates"),
     [
-        ({"b": Boolean()}, "threshold", 4),
-        ({"n": Numeric(low=0, high=1)}, "threshold", 2 * 63 + 2),
+        ({"b": Boolean(missing=False)}, "threshold", 4),
+        ({"n": Numeric(low=0, high=1, missing=False)}, "threshold", 2 * 63 + 2),
         ({"n": Numeric(low=0, high=1, missing=True)}, "threshold", 2 * 64 + 2),
-        ({"n": Numeric(low=0, high=1)}, "one_hot", 2 * 64 + 2),
-        ({"n": Numeric(low=0, high=1, bins=256), "b": Boolean()}, "threshold", 2 * 256 + 2),
-        ({"c": Categorical(["only"])}, "threshold", 2),
+        ({"n": Numeric(low=0, high=1, missing=False)}, "one_hot", 2 * 64 + 2),
+        (
+            {"n": Numeric(low=0, high=1, bins=256, missing=False), "b": Boolean(missing=False)},
+            "threshold",
+            2 * 256 + 2,
+        ),
+        ({"c": Categorical(["only"], other=False, missing=False)}, "threshold", 2),
     ],
 )
 def test_the_number_of_candidates(columns, language, n_candidates):
@@ -113,7 +117,7 @@ def test_scores_are_the_weight_of_the_rows_a_rule_gets_right(names, language):
 
 
 def test_scores_survive_running_sums_beyond_64_bits():
-    schema = Schema({f"b{at}": Boolean() for at in range(9)}, target=[0, 1])
+    schema = Schema({f"b{at}": Boolean(missing=False) for at in range(9)}, target=[0, 1])
     rows = np.ones((9, 4), dtype=np.uint8)
     labels = np.array([0, 1, 1, 1])
     candidates = OneRule().compete(schema)

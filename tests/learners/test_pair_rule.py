@@ -30,16 +30,16 @@ from smoothboost.rules import Literal, LiteralRule
 from smoothboost.table.coded import Table
 
 COLUMNS = {
-    "n": Numeric(edges=[1, 2]),
+    "n": Numeric(edges=[1, 2], missing=False),
     "n?": Numeric(edges=[1, 2], missing=True),
-    "n4": Numeric(edges=[1, 2, 3]),
+    "n4": Numeric(edges=[1, 2, 3], missing=False),
     "n2?": Numeric(edges=[1], missing=True),
-    "n1": Numeric(low=0, high=1, bins=1),
-    "b": Boolean(),
+    "n1": Numeric(low=0, high=1, bins=1, missing=False),
+    "b": Boolean(missing=False),
     "b?": Boolean(missing=True),
-    "c1": Categorical(["x"]),
-    "c2": Categorical(["x", "y"]),
-    "c3": Categorical(["x", "y", "z"]),
+    "c1": Categorical(["x"], other=False, missing=False),
+    "c2": Categorical(["x", "y"], other=False, missing=False),
+    "c3": Categorical(["x", "y", "z"], other=False, missing=False),
 }
 COMBINATIONS = [
     ["n"],
@@ -388,8 +388,8 @@ def exclusive_or(n_rows, rng):
 @pytest.mark.filterwarnings("ignore::smoothboost.SeededNoiseWarning")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_pair_rules_learn_an_exclusive_or_that_1_rules_cannot(seed):
-    declared = {f"b{at}": Boolean() for at in range(12)}
-    declared |= {f"n{at}": Numeric(low=0, high=1, bins=8) for at in range(8)}
+    declared = {f"b{at}": Boolean(missing=False) for at in range(12)}
+    declared |= {f"n{at}": Numeric(low=0, high=1, bins=8, missing=False) for at in range(8)}
     schema = Schema(declared, target=[0, 1])
     rng = np.random.default_rng(seed)
     train, test = exclusive_or(20_000, rng), exclusive_or(20_000, rng)
@@ -403,7 +403,10 @@ def test_pair_rules_learn_an_exclusive_or_that_1_rules_cannot(seed):
 
 def test_weights_that_sum_to_the_largest_total_do_not_overflow():
     # A table of four rows of one class in the lowest codes: the total is 2**62.
-    schema = Schema({"a": Numeric(edges=[1, 2, 3]), "b": Numeric(edges=[1, 2])}, target=[0, 1])
+    schema = Schema(
+        {"a": Numeric(edges=[1, 2, 3], missing=False), "b": Numeric(edges=[1, 2], missing=False)},
+        target=[0, 1],
+    )
     candidates = PairRule().compete(schema)
     rows = Table(schema, np.zeros((2, 4), dtype=np.uint8), np.zeros(4, dtype=np.uint8))
     scores = candidates.start(

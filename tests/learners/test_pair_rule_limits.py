@@ -49,7 +49,9 @@ def test_unknown_literals_are_refused():
         PairRule("thresholds").compete(schema_of(["n", "b"]))
 
 
-WIDE = Schema({f"n{at}": Numeric(low=0, high=1, bins=255) for at in range(20)}, target=[0, 1])
+WIDE = Schema(
+    {f"n{at}": Numeric(low=0, high=1, bins=255, missing=False) for at in range(20)}, target=[0, 1]
+)
 
 
 def test_classes_of_rules_beyond_the_memory_are_refused_without_allocating():
@@ -68,7 +70,9 @@ def test_classes_of_rules_beyond_the_memory_are_refused_without_allocating():
 
 def test_the_bound_on_pairs_that_the_message_proposes_is_accepted(monkeypatch):
     monkeypatch.setattr(pair_rule, "MEMORY", 1 << 19)
-    schema = Schema({f"n{at}": Numeric(low=0, high=1, bins=16) for at in range(6)}, target=[0, 1])
+    schema = Schema(
+        {f"n{at}": Numeric(low=0, high=1, bins=16, missing=False) for at in range(6)}, target=[0, 1]
+    )
     with pytest.raises(ValueError, match="max_pairs=") as caught:
         PairRule().compete(schema)
     proposed = int(re.search(r"max_pairs=(\d+)", str(caught.value))[1])
@@ -101,7 +105,7 @@ def is_refused(schema, constraints):
 @pytest.mark.parametrize("bins", [32, 80])
 def test_rules_keep_within_the_memory_that_they_are_allowed(monkeypatch, bins, monotone):
     """Where little less would be refused; but for small change and one chunk of tosses."""
-    column = Numeric(low=0, high=1, bins=bins)
+    column = Numeric(low=0, high=1, bins=bins, missing=False)
     schema = Schema({"a": column, "b": column}, target=[0, 1])
     constraints = Constraints(monotone=frozenset((name, 1) for name in monotone))
     allowed = 1 << 16

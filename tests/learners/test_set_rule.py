@@ -22,15 +22,15 @@ from smoothboost.rules import Literal, LiteralRule, Members
 from smoothboost.table.coded import Table
 
 COLUMNS = {
-    "n": Numeric(edges=[1, 2]),
+    "n": Numeric(edges=[1, 2], missing=False),
     "n?": Numeric(edges=[1], missing=True),
-    "n1": Numeric(low=0, high=1, bins=1),
-    "b": Boolean(),
+    "n1": Numeric(low=0, high=1, bins=1, missing=False),
+    "b": Boolean(missing=False),
     "b?": Boolean(missing=True),
-    "c1": Categorical(["x"]),
-    "c2": Categorical(["x", "y"]),
-    "c3": Categorical(["x", "y", "z"]),
-    "c4": Categorical(["x", "y", "z"], other=True),
+    "c1": Categorical(["x"], other=False, missing=False),
+    "c2": Categorical(["x", "y"], other=False, missing=False),
+    "c3": Categorical(["x", "y", "z"], other=False, missing=False),
+    "c4": Categorical(["x", "y", "z"], other=True, missing=False),
     "c5": Categorical(["x", "y", "z"], other=True, missing=True),
 }
 COMBINATIONS = [
@@ -333,7 +333,10 @@ def test_the_range_is_that_of_1_rules():
 
 
 def test_a_column_of_256_codes_competes_without_being_listed():
-    schema = Schema({"c": Categorical(range(256)), "b": Boolean()}, target=[0, 1])
+    schema = Schema(
+        {"c": Categorical(range(256), other=False, missing=False), "b": Boolean(missing=False)},
+        target=[0, 1],
+    )
     candidates = SETS.compete(schema)
     rng = np.random.default_rng(0)
     codes = np.stack([rng.integers(256, size=5000), rng.integers(2, size=5000)]).astype(np.uint8)

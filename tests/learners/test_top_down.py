@@ -24,12 +24,12 @@ from smoothboost.table.coded import Table
 
 UNIT = 2**SHIFT
 COLUMNS = {
-    "n": Numeric(edges=[1, 2, 3]),
+    "n": Numeric(edges=[1, 2, 3], missing=False),
     "n?": Numeric(edges=[1, 2], missing=True),
-    "b": Boolean(),
+    "b": Boolean(missing=False),
     "b?": Boolean(missing=True),
-    "c": Categorical(["x", "y", "z"], other=True),
-    "c1": Categorical(["x"]),
+    "c": Categorical(["x", "y", "z"], other=True, missing=False),
+    "c1": Categorical(["x"], other=False, missing=False),
 }
 
 every_criterion = pytest.mark.parametrize("criterion", CRITERIA)
@@ -178,7 +178,7 @@ def test_a_fit_without_noise_releases_the_tree_of_the_definition(criterion):
 
 
 def test_equal_gains_go_to_the_first_literal_of_the_first_leaf():
-    schema = Schema({name: Boolean() for name in "abc"}, target=[0, 1])
+    schema = Schema({name: Boolean(missing=False) for name in "abc"}, target=[0, 1])
     cells = np.array(list(product((0, 1), repeat=3)), dtype=np.uint8)
     table = Table(schema, cells.T.copy(), (cells.sum(axis=1) % 2).astype(np.uint8))
     engine = make_engine(table, TopDownCandidates.needs, 1)
@@ -394,7 +394,7 @@ def test_a_round_asks_for_its_splits_and_then_for_each_class():
 @every_criterion
 def test_no_replaced_row_moves_gains_further_apart_than_the_range(criterion):
     """All tables of four rows on two columns and all neighbours, before and after a split."""
-    schema = Schema({"a": Boolean(), "b": Boolean()}, target=[0, 1])
+    schema = Schema({"a": Boolean(missing=False), "b": Boolean(missing=False)}, target=[0, 1])
     candidates = TopDown(2, criterion).compete(schema)
     measure = measure_of(4, density=Fraction(1, 2), n_rounds=2)
     vote = LiteralRule(Literal.equals(0, 1), 1, 0)

@@ -31,10 +31,10 @@ from smoothboost.table.coded import Table
 
 MECHANISMS = ("permute_and_flip", "exponential")
 COLUMNS = {
-    "two Booleans": {"a": Boolean(), "b": Boolean()},
-    "number": {"a": Numeric(edges=[1, 2])},  # three codes: intervals compete
-    "Boolean": {"a": Boolean()},  # few rules, so that many rounds can be followed
-    "category": {"a": Categorical(["x", "y", "z"])},
+    "two Booleans": {"a": Boolean(missing=False), "b": Boolean(missing=False)},
+    "number": {"a": Numeric(edges=[1, 2], missing=False)},  # three codes: intervals compete
+    "Boolean": {"a": Boolean(missing=False)},  # few rules, so that many rounds can be followed
+    "category": {"a": Categorical(["x", "y", "z"], other=False, missing=False)},
 }
 ONE_RULE = OneRule()
 SET_RULE = OneRule(literals="sets")

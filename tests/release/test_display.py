@@ -14,9 +14,9 @@ from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule
 
 SCHEMA = Schema(
     {
-        "age": Numeric(low=0, high=100, bins=50),
-        "colour": Categorical(["red", "green", "blue"], other=True),
-        "member": Boolean(),
+        "age": Numeric(low=0, high=100, bins=50, missing=False),
+        "colour": Categorical(["red", "green", "blue"], other=True, missing=False),
+        "member": Boolean(missing=False),
     },
     target=["no", "yes"],
 )

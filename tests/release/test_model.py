@@ -22,8 +22,8 @@ from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule, co
 SCHEMA = Schema(
     {
         "age": Numeric(low=0, high=100, bins=4, missing=True),
-        "colour": Categorical(["red", "green", "blue"], other=True),
-        "member": Boolean(),
+        "colour": Categorical(["red", "green", "blue"], other=True, missing=False),
+        "member": Boolean(missing=False),
     },
     target=["no", "yes"],
 )
@@ -190,7 +190,10 @@ class TestSets:
         assert votes.values.tolist() == [[2, "colour", "is red", "yes"]]
 
     def test_list_the_smaller_side(self):
-        wide = Schema({"x": Categorical(list("abcdefghijk"))}, target=["no", "yes"])
+        wide = Schema(
+            {"x": Categorical(list("abcdefghijk"), other=False, missing=False)},
+            target=["no", "yes"],
+        )
         most = LiteralRule(Members(0, tuple(range(2, 11))), 1, 0)
         assert model([most], wide).votes().values.tolist() == [[-1, "x", "in {a, b}", "yes"]]
 
@@ -324,9 +327,11 @@ CODES = np.array(
 
 INCOME = Schema(
     {
-        "capital-gain": Numeric(edges=[5000, 7000]),
-        "marital-status": Categorical(["Married-civ-spouse", "Divorced", "Never-married"]),
-        "age": Numeric(low=0, high=100, bins=4),
+        "capital-gain": Numeric(edges=[5000, 7000], missing=False),
+        "marital-status": Categorical(
+            ["Married-civ-spouse", "Divorced", "Never-married"], other=False, missing=False
+        ),
+        "age": Numeric(low=0, high=100, bins=4, missing=False),
     },
     target=["<=50K", ">50K"],
 )

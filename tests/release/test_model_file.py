@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import pickle
+from hashlib import sha256
 
 import numpy as np
 import pandas as pd
+import published
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,8 +24,8 @@ from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule
 SCHEMA = Schema(
     {
         "age": Numeric(low=0, high=100, bins=4, missing=True),
-        "colour": Categorical(["red", "green", "blue"], other=True),
-        "member": Boolean(),
+        "colour": Categorical(["red", "green", "blue"], other=True, missing=False),
+        "member": Boolean(missing=False),
     },
     target=["no", "yes"],
 )
@@ -72,7 +74,7 @@ class TestJson:
     def test_holds_what_was_released_and_nothing_else(self):
         document = json.loads(EXAMPLE.to_json())
         assert set(document) == {
-            "format", "version", "guarantee", "rules", "schema", "link", "errors"
+            "format", "version", "guarantee", "rules", "cuts", "schema", "link", "errors"
         }  # fmt: skip
         assert document["rules"] == [
             {"column": "age", "codes": [0, 2], "if_true": 0, "if_false": 1},
@@ -353,8 +355,14 @@ class TestSetsAndClasses:
 
 def first_version(rules, schema):
     document = json.loads(model(rules, schema).to_json())
-    kept = ("format", "guarantee", "rules", "schema")
-    return json.dumps({**{key: document[key] for key in kept}, "version": 1})
+    kept = {key: document[key] for key in ("format", "guarantee", "rules")}
+    columns = {
+        name: {key: value for key, value in column.items() if value is not False}
+        for name, column in document["schema"]["columns"].items()
+    }
+    declared = {key: document["schema"][key] for key in ("format", "target")}
+    declared = {**declared, "version": 1, "columns": columns}
+    return json.dumps({**kept, "version": 1, "schema": declared})
 
 
 class TestVersion1:
@@ -394,3 +402,134 @@ class TestVersion1:
         document = json.loads(first_version([TREE], THREE))
         with pytest.raises(ValueError, match=r"if_false, or always\.$"):
             Model.from_json(json.dumps({**document, "rules": [rule]}))
+
+
+def changed(*path, to):
+    """Return the example's document with one place changed, or taken out."""
+    document = json.loads(EXAMPLE.to_json())
+    place = document
+    for key in path[:-1]:
+        place = place[key]
+    if to is ...:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = to
+    return document
+
+
+class TestCuts:
+    def test_are_read_from_the_file_whatever_the_recipe_gives(self):
+        released = Model.from_json(json.dumps(changed("cuts", "age", to=[5, 7.5, 61])))
+        assert released.schema.columns["age"].cuts == (5.0, 7.5, 61.0)
+        assert released.count_votes(FRAME).tolist() != EXAMPLE.count_votes(FRAME).tolist()
+        assert Model.from_json(released.to_json()) == released
+        assert released != EXAMPLE
+        assert pickle.loads(pickle.dumps(released)) == released
+        assert "≤ 7.5" in str(released)
+
+    @settings(deadline=None)
+    @given(st.lists(st.floats(-1e308, 1e308), min_size=1, max_size=20, unique=True).map(sorted))
+    def test_come_back_exactly(self, cuts):
+        columns = {"x": Numeric(edges=cuts)}
+        rule = LiteralRule(Literal.at_most(0, 0), 1, 0)
+        released = model([rule], Schema(columns, target=["no", "yes"]))
+        again = Model.from_json(released.to_json())
+        assert again.schema.columns["x"].cuts == tuple(cuts)
+        assert again.to_json() == released.to_json()
+
+    @pytest.mark.parametrize(
+        ("cuts", "message"),
+        [
+            ({}, "Expected cuts of the columns age, and of no other"),
+            ({"age": [25], "member": [1]}, "Expected cuts of the columns age"),
+            ([25], "Expected cuts of the columns age"),
+            (None, "Expected cuts of the columns age"),
+            ({"age": 25}, "Column 'age': Expected cuts to be a list"),
+            ({"age": [50, 25]}, "Column 'age': Expected cuts to increase"),
+            ({"age": [25, 25]}, "Expected cuts to increase"),
+            ({"age": ["25"]}, "Expected cuts to be a finite number, got '25'"),
+            ({"age": [float("inf")]}, "Expected cuts to be a finite number"),
+            ({"age": [True]}, "Expected cuts to be a finite number, got True"),
+            ({"age": list(range(256))}, "at most 256 codes"),
+        ],
+    )
+    def test_that_make_no_sense_are_refused(self, cuts, message):
+        with pytest.raises(ValueError, match=message):
+            Model.from_json(json.dumps(changed("cuts", to=cuts)))
+
+    def test_that_contradict_declared_edges_are_refused(self):
+        schema = Schema({"x": Numeric(edges=[1, 2])}, target=["no", "yes"])
+        text = model([LiteralRule(Literal.at_most(0, 0), 1, 0)], schema).to_json()
+        assert '"cuts": {"x": [1, 2]}' in text
+        with pytest.raises(ValueError, match="declared edges and the cuts to be the same"):
+            Model.from_json(text.replace('"cuts": {"x": [1, 2]}', '"cuts": {"x": [1, 3]}'))
+
+
+class TestWholeFiles:
+    @pytest.mark.parametrize(
+        ("path", "to"),
+        [
+            (("schema", "drafted"), ...),
+            (("schema", "columns", "age", "missing"), ...),
+            (("schema", "columns", "age", "bins"), ...),
+            (("schema", "columns", "age", "scale"), ...),
+            (("schema", "columns", "age", "integer"), ...),
+            (("schema", "columns", "colour", "other"), ...),
+            (("schema", "columns", "member", "missing"), ...),
+            (("schema", "$schema"), "schema.schema.json"),
+            (("cuts",), ...),
+            (("link",), ...),
+            (("errors",), ...),
+            (("link", "calibrated"), ...),
+            (("guarantee", "seeded"), ...),
+            (("guarantee", "budget"), 3),
+            (("schema", "columns", "age", "clip"), True),
+            (("schema", "columns", "age", "kind"), "text"),
+            (("schema", "version"), 1),
+            (("schema", "version"), 3),
+        ],
+        ids=lambda value: ".".join(value) if isinstance(value, tuple) else repr(value),
+    )
+    def test_nothing_is_left_out_and_nothing_is_unknown(self, path, to):
+        document = changed(*path, to=to)
+        with pytest.raises(ValueError, match="Expected"):
+            Model.from_json(json.dumps(document))
+        assert not published.MODEL.is_valid(document)
+
+    def test_a_name_that_stands_twice_is_refused(self):
+        text = EXAMPLE.to_json().replace('"version": 2,', '"version": 2,\n  "version": 2,', 1)
+        with pytest.raises(ValueError, match="each name once"):
+            Model.from_json(text)
+
+    def test_a_schema_of_today_does_not_stand_in_a_model_of_format_1(self):
+        document = json.loads(first_version([TREE], SCHEMA))
+        document["schema"] = SCHEMA.to_dict()
+        with pytest.raises(ValueError, match="schema of version 1 in a model of version 1"):
+            Model.from_json(json.dumps(document))
+        assert not published.MODEL.is_valid(document)
+
+    @settings(deadline=None)
+    @given(MIXED)
+    def test_satisfy_the_published_json_schema(self, chosen):
+        published.MODEL.validate(json.loads(model(chosen, THREE).to_json()))
+        published.MODEL.validate(json.loads(first_version(chosen, THREE)))
+
+    @pytest.mark.parametrize("released", [EXAMPLE, ABOUT], ids=["two", "three"])
+    def test_of_examples_satisfy_it_too(self, released):
+        published.MODEL.validate(json.loads(released.to_json()))
+
+    def test_the_published_json_schema_is_itself_valid(self):
+        published.MODEL.check_schema(published.MODEL.schema)
+
+    def test_whole_numbers_of_a_guarantee_are_written_in_one_way(self):
+        said = [Guarantee(*numbers, 1, 9, None, "tight", False, False) for numbers in
+                ((1, 0, 1), (1.0, 0.0, 1.0))]  # fmt: skip
+        first, second = (Model(SCHEMA, (TREE,), guarantee) for guarantee in said)
+        assert first.to_json() == second.to_json()
+
+    def test_are_cited_by_their_hash(self, tmp_path):
+        EXAMPLE.write(tmp_path / "m.json")
+        digest = sha256((tmp_path / "m.json").read_bytes()).hexdigest()
+        assert EXAMPLE.content_hash == digest
+        assert Model.read(tmp_path / "m.json").content_hash == digest
+        assert model([TREE]).content_hash != digest

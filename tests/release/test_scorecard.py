@@ -17,8 +17,8 @@ SCHEMA = Schema(
     {
         "age": Numeric(edges=[20, 40, 60], missing=True),
         "pet": Categorical(["cat", "dog", "fish"], other=True, missing=True),
-        "town": Categorical(list("abcdefghij")),
-        "member": Boolean(),
+        "town": Categorical(list("abcdefghij"), other=False, missing=False),
+        "member": Boolean(missing=False),
     },
     target=["no", "yes"],
 )
@@ -217,7 +217,9 @@ def test_steps_that_stand_together_say_their_points_at_least_and_at_most(most):
 
 def test_a_long_model_prints_on_two_pages_and_says_where_the_rest_is():
     rng = np.random.default_rng(1)
-    schema = Schema({f"x{at}": Numeric(low=0, high=1) for at in range(8)}, target=[0, 1])
+    schema = Schema(
+        {f"x{at}": Numeric(low=0, high=1, missing=False) for at in range(8)}, target=[0, 1]
+    )
     rules = tuple(
         LiteralRule(Literal.at_most(int(column), int(at)), 1, 0)
         for column, at in zip(rng.integers(8, size=297), rng.integers(63, size=297), strict=True)

@@ -15,19 +15,19 @@ from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
 from smoothboost.release.wording import condition_words, literal_words, rule_lines, shorter_test
 from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule, make_rule
 
-AGE = Numeric(edges=[18, 65])
+AGE = Numeric(edges=[18, 65], missing=False)
 AGE_OR_MISSING = Numeric(edges=[18, 65], missing=True)
-COLOUR = Categorical(["red", "green", "blue"])
+COLOUR = Categorical(["red", "green", "blue"], other=False, missing=False)
 COLOUR_OR_ANY = Categorical(["red", "green", "blue"], other=True, missing=True)
 COLUMNS = {
     "age": AGE,
     "height": AGE_OR_MISSING,
-    "tall": Numeric(edges=[1.8]),
+    "tall": Numeric(edges=[1.8], missing=False),
     "answered": Numeric(low=0, high=1, bins=1, missing=True),
     "colour": COLOUR,
     "paint": COLOUR_OR_ANY,
-    "coin": Categorical(["heads", "tails"]),
-    "member": Boolean(),
+    "coin": Categorical(["heads", "tails"], other=False, missing=False),
+    "member": Boolean(missing=False),
     "voter": Boolean(missing=True),
 }
 
@@ -133,7 +133,7 @@ def test_what_learners_test_stays_as_it_is_and_equal_sets_join_it(name):
         assert shorter_test(schema, members) == (literal, True)
 
 
-MANY = Categorical(list("abcdefghi"), missing=True)
+MANY = Categorical(list("abcdefghi"), missing=True, other=False)
 
 
 @pytest.mark.parametrize(

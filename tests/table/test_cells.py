@@ -158,11 +158,21 @@ def test_values_are_recognised_by_their_text(values, cell, known):
 
 @pytest.mark.parametrize(("cell", "text"), [(float("nan"), "nan"), (None, "None"), (pd.NaT, "NaT")])
 def test_a_missing_cell_is_missing_even_if_its_text_is_declared(cell, text):
-    assert encode(Categorical(["x", text], missing=True), in_array([cell])) == [2]
+    assert encode(Categorical(["x", text], missing=True, other=False), in_array([cell])) == [2]
 
 
-def test_declared_blank_text_is_a_value():
-    assert encode(Categorical(["x", ""], missing=True), in_array(["", "  ", None])) == [1, 1, 2]
+def test_a_blank_cell_is_missing_whatever_is_declared():
+    assert encode(Categorical(["x", ""]), in_array(["", "  ", None, "y"])) == [3, 3, 3, 2]
+
+
+def test_texts_that_stand_for_nothing_are_missing_unless_declared():
+    cells = ["NA", "n/a", "?", " NULL ", "nan", "None", "none", "Na"]
+    assert encode(Categorical(["x"]), in_array(cells)) == [2, 2, 2, 2, 2, 2, 1, 1]
+    assert encode(Categorical(["NA", "?"]), in_array(cells)) == [0, 3, 1, 3, 3, 3, 2, 2]
+
+
+def test_one_and_true_may_both_be_declared():
+    assert encode(Categorical([1, True]), in_array([1, "True", True, "1"])) == [0, 1, 1, 0]
 
 
 # Cells are read one by one --------------------------------------------------------------------
@@ -282,7 +292,7 @@ def test_numbers_get_the_code_that_searchsorted_gives(edges, values):
 @pytest.mark.parametrize("spread", [lambda at: at, np.exp, np.sqrt], ids=["even", "exp", "sqrt"])
 @pytest.mark.parametrize("n_edges", [1, 2, 3, 31, 127, 254, 255])
 def test_every_bin_of_every_size_is_found(n_edges, spread):
-    column = Numeric(edges=spread(np.arange(n_edges, dtype=float)))
+    column = Numeric(edges=spread(np.arange(n_edges, dtype=float)), missing=False)
     values = np.concatenate([[-1.0], spread(np.arange(n_edges) + 0.5)])
     assert encode(column, values.reshape(-1, 1)) == list(range(n_edges + 1))
 
@@ -291,7 +301,7 @@ def test_every_bin_of_every_size_is_found(n_edges, spread):
 
 
 def test_small_integers_far_apart_do_not_wrap_around():
-    column = Categorical([-100, 45, 100, 27, 28], other=True)
+    column = Categorical([-100, 45, 100, 27, 28], other=True, missing=False)
     for kind in (np.int8, np.int16, np.int64):
         assert encode(column, np.array([[100], [45], [-100]], dtype=kind)) == [2, 1, 0]
         assert encode(column, pd.DataFrame({"x": np.array([100, 45, -100], dtype=kind)})) == [
@@ -299,7 +309,7 @@ def test_small_integers_far_apart_do_not_wrap_around():
             1,
             0,
         ]
-    wide = Categorical([2**64 - 1, 2**64 - 3], other=True)
+    wide = Categorical([2**64 - 1, 2**64 - 3], other=True, missing=False)
     assert encode(wide, np.array([[2**64 - 1], [2**64 - 2]], dtype=np.uint64)) == [0, 2]
 
 
@@ -313,7 +323,7 @@ def test_a_strange_cell_after_many_texts_changes_no_other(column, cell):
 
 
 def test_a_tuple_of_rows_is_read_like_a_list():
-    column = Categorical(["True", "5"], other=True)
+    column = Categorical(["True", "5"], other=True, missing=False)
     assert encode(column, ((True,), (5,))) == [0, 1] == encode(column, [[True], [5]])
     assert encode(NUMBER, ((True,), ("x",))) == encode(NUMBER, [[True], ["x"]])
     assert encode(WORD_OR_ANY, [[[1, 2]], [[3, 4]]]) == [3, 3]  # cells that are lists

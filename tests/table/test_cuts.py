@@ -88,7 +88,7 @@ def test_cuts_increase_strictly_or_the_bounds_are_refused(limits, bins, scale):
     st.sampled_from(["linear", "log", "sqrt"]),
 )
 def test_each_cut_is_readable_and_near_its_exact_place(low, width, bins, scale):
-    cuts = Numeric(low=low, high=low + width, bins=bins, scale=scale).cuts
+    cuts = Numeric(low=low, high=low + width, bins=bins, scale=scale, missing=False).cuts
     with mpmath.workdps(40):
         share = [mpmath.mpf(step) / bins for step in range(bins)]
         if scale == "linear":
@@ -117,7 +117,9 @@ def test_each_cut_is_readable_and_near_its_exact_place(low, width, bins, scale):
 )
 def test_whole_numbers_are_cut_at_whole_numbers_with_none_left_in_no_bin(low, width, bins, scale):
     try:
-        column = Numeric(low=low, high=low + width, bins=bins, scale=scale, integer=True)
+        column = Numeric(
+            low=low, high=low + width, bins=bins, scale=scale, integer=True, missing=False
+        )
     except ValueError as error:
         assert "Expected low" in str(error)  # noqa: PT017
         assert max(-low, low + width) > 2**53
@@ -130,7 +132,7 @@ def test_whole_numbers_are_cut_at_whole_numbers_with_none_left_in_no_bin(low, wi
     if column.high - column.low < bins:
         assert column.bins == column.n_ordered == column.high - column.low + 1
     elif abs(low) < 2**36:
-        even = Numeric(low=low, high=low + width, bins=bins, scale=scale).cuts
+        even = Numeric(low=low, high=low + width, bins=bins, scale=scale, missing=False).cuts
         assert cuts == tuple(dict.fromkeys(float(round(cut)) for cut in even))
 
 

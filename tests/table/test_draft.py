@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import datetime as dt
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from smoothboost import Boolean, Categorical, Numeric
+from smoothboost import Boolean, Categorical, Date, Numeric
 from smoothboost.table.draft import draft_schema
 
 N = 1000
@@ -28,7 +30,7 @@ def test_a_draft_says_that_it_is_one():
 
 
 def test_numbers_with_some_junk_are_numbers():
-    assert SCHEMA.columns["age"] == Numeric(low=0, high=89, missing=True, integer=True)
+    assert SCHEMA.columns["age"] == Numeric(low=0, high=89, integer=True)
     assert SCHEMA.columns["lab"].kind == "numeric"
     assert SCHEMA.columns["lab"].missing
 
@@ -38,7 +40,7 @@ def test_text_that_hardly_repeats_is_left_out():
 
 
 def test_words_become_categories_and_yes_or_no_a_boolean():
-    assert SCHEMA.columns["ward"] == Categorical(["north", "south"], missing=True)
+    assert SCHEMA.columns["ward"] == Categorical(["north", "south"])
     assert SCHEMA.columns["smoker"] == Boolean()
 
 
@@ -64,7 +66,7 @@ def test_a_column_of_one_number_or_of_none_can_be_drafted():
         ([-7, 1234], Numeric(low=-100, high=1300, integer=True)),
         ([0, 99_999], Numeric(low=0, high=100_000, scale="sqrt", integer=True)),
         ([0.5, 99_999], Numeric(low=0, high=100_000, scale="sqrt")),
-        (["3", " 4 ", None], Numeric(low=3, high=4, integer=True, missing=True)),
+        (["3", " 4 ", None], Numeric(low=3, high=4, integer=True)),
         ([1, np.inf], Numeric(low=1, high=2, integer=True)),
         ([np.inf, np.inf], Numeric(low=-0.5, high=0.5)),
     ],
@@ -72,6 +74,33 @@ def test_a_column_of_one_number_or_of_none_can_be_drafted():
 def test_whole_numbers_are_drafted_as_such_with_whole_bounds(cells, column):
     frame = pd.DataFrame({"n": pd.Series(cells, dtype=object)})
     assert draft_schema(frame, [0, 1, 0][: len(cells)]).columns["n"] == column
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["2019-05-31", "2020-02-01T08:00", None],
+        [dt.date(2019, 5, 31), dt.date(2020, 2, 1), None],
+        pd.Series(["2019-05-31", "2020-02-01"], dtype="datetime64[ns]"),
+    ],
+    ids=["text", "dates", "times"],
+)
+def test_dates_are_drafted_in_months_of_whole_years(cells):
+    frame = pd.DataFrame({"d": cells})
+    column = draft_schema(frame, [0, 1, 0][: len(cells)]).columns["d"]
+    assert column == Date("2019-01", "2020-12", unit="month")
+
+
+def test_years_and_months_alone_are_not_taken_for_dates():
+    frame = pd.DataFrame({"year": ["2019", "2020"], "month": ["2019-05", "2020-01"]})
+    drafted = draft_schema(frame, [0, 1]).columns
+    assert [drafted[name].kind for name in ("year", "month")] == ["numeric", "categorical"]
+
+
+def test_what_a_draft_did_not_see_has_a_code_all_the_same():
+    whole = draft_schema(pd.DataFrame({"w": ["a", "b"], "f": ["yes", "no"], "n": [1, 2]}), [0, 1])
+    assert whole.columns["w"].other
+    assert all(column.missing for column in whole.columns.values())
 
 
 def test_numbers_beyond_the_exact_floats_are_not_called_whole():

@@ -3,24 +3,24 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-from importlib.resources import files
+from dataclasses import replace
 from itertools import pairwise
 
-import jsonschema
 import numpy as np
+import published
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smoothboost import Boolean, Categorical, Numeric, Schema
+from smoothboost import Boolean, Categorical, Date, Numeric, Schema
 from smoothboost.table.schema import text_of
 
-PUBLISHED = json.loads(files("smoothboost").joinpath("data/schema.schema.json").read_text("utf-8"))
-VALIDATOR = jsonschema.Draft202012Validator(PUBLISHED)
+VALIDATOR = published.SCHEMA
 
 # Strategies ---------------------------------------------------------------------------------
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
+descriptions = st.none() | st.text(max_size=8)
 labels = st.one_of(
     st.text(max_size=8), st.booleans(), st.integers(-(2**70), 2**70), finite, st.just("1.0")
 )
@@ -31,7 +31,7 @@ def numerics(draw):
     missing = draw(st.booleans())
     if draw(st.booleans()):
         edges = draw(st.lists(finite, min_size=1, max_size=20, unique=True).map(sorted))
-        return Numeric(edges=edges, missing=missing)
+        return Numeric(edges=edges, missing=missing, description=draw(descriptions))
     low = draw(st.integers(-1000, 1000))
     return Numeric(
         low=low,
@@ -47,10 +47,43 @@ def distinct_labels(min_size):
     return st.lists(labels, min_size=min_size, max_size=6, unique_by=text_of)
 
 
+@st.composite
+def dates(draw):
+    low, high = sorted(draw(st.lists(st.dates(), min_size=2, max_size=2, unique_by=at_month)))
+    return Date(
+        low,
+        high,
+        unit=draw(st.sampled_from(["day", "month"])),
+        bins=draw(st.none() | st.integers(1, 255)),
+        missing=draw(st.booleans()),
+        description=draw(descriptions),
+    )
+
+
+def at_month(date):
+    return date.year, date.month
+
+
+@st.composite
+def grouped(draw):
+    values = draw(distinct_labels(1))
+    names = st.text(min_size=1, max_size=8).filter(str.strip)
+    each = draw(st.lists(names, min_size=len(values), max_size=len(values)))
+    groups = {text_of(name): [] for name in each}
+    for name, value in zip(each, values, strict=True):
+        groups[text_of(name)].append(value)
+    return Categorical(groups=groups, other=draw(st.booleans()), missing=draw(st.booleans()))
+
+
 categoricals = st.builds(
-    Categorical, distinct_labels(1), other=st.booleans(), missing=st.booleans()
+    Categorical,
+    distinct_labels(1),
+    other=st.booleans(),
+    missing=st.booleans(),
+    description=descriptions,
 )
-columns = st.one_of(numerics(), categoricals, st.builds(Boolean, missing=st.booleans()))
+booleans = st.builds(Boolean, missing=st.booleans(), description=descriptions)
+columns = st.one_of(numerics(), dates(), categoricals, grouped(), booleans)
 
 
 @st.composite
@@ -61,7 +94,7 @@ def schemas(draw):
         parts = draw(st.lists(st.integers(1, 10**6), min_size=len(target), max_size=len(target)))
         rates = {text_of(c): n / sum(parts) for c, n in zip(target, parts, strict=True)}
     declared = draw(st.dictionaries(st.text(max_size=8), columns, min_size=1, max_size=4))
-    return Schema(declared, target, drafted=draw(st.booleans()), base_rates=rates)
+    return Schema(declared, target, draw(st.booleans()), rates, draw(descriptions))
 
 
 def document(**changes):
@@ -99,36 +132,70 @@ def test_written_documents_satisfy_the_published_json_schema(schema):
 
 
 def test_the_published_json_schema_is_itself_valid():
-    jsonschema.Draft202012Validator.check_schema(PUBLISHED)
+    VALIDATOR.check_schema(VALIDATOR.schema)
 
 
-def test_automatic_bins_and_scale_stand_in_the_file_and_other_defaults_do_not():
+def test_all_that_was_not_said_stands_in_the_file_but_descriptions_and_base_rates():
     columns = {
         "n": Numeric(low=0, high=1),
-        "w": Numeric(low=0, high=1e6),
+        "w": Numeric(low=0, high=1e6, missing=False),
         "i": Numeric(low=1, high=5, integer=True),
         "e": Numeric(edges=[1]),
+        "d": Date("2020-01-31", "2020-12-31", unit="month"),
         "b": Boolean(),
         "c": Categorical(["a", "b"]),
+        "g": Categorical(groups={"a": [1, 2], "b": [3]}, other=False),
     }
     written = json.loads(Schema(columns, target=[0, 1]).to_json())
     assert written == {
         "format": "smoothboost-schema",
         "version": 2,
+        "drafted": False,
         "columns": {
-            "n": {"kind": "numeric", "low": 0, "high": 1, "bins": 64, "scale": "linear"},
-            "w": {"kind": "numeric", "low": 0, "high": 1e6, "bins": 64, "scale": "log"},
+            "n": {
+                "kind": "numeric",
+                "low": 0,
+                "high": 1,
+                "bins": 64,
+                "scale": "linear",
+                "missing": True,
+                "integer": False,
+            },
+            "w": {
+                "kind": "numeric",
+                "low": 0,
+                "high": 1e6,
+                "bins": 64,
+                "scale": "log",
+                "missing": False,
+                "integer": False,
+            },
             "i": {
                 "kind": "numeric",
                 "low": 1,
                 "high": 5,
                 "bins": 5,
                 "scale": "linear",
+                "missing": True,
                 "integer": True,
             },
-            "e": {"kind": "numeric", "edges": [1]},
-            "b": {"kind": "boolean"},
-            "c": {"kind": "categorical", "values": ["a", "b"]},
+            "e": {"kind": "numeric", "edges": [1], "missing": True, "integer": False},
+            "d": {
+                "kind": "date",
+                "low": "2020-01",
+                "high": "2020-12",
+                "unit": "month",
+                "bins": 12,
+                "missing": True,
+            },
+            "b": {"kind": "boolean", "missing": True},
+            "c": {"kind": "categorical", "values": ["a", "b"], "other": True, "missing": True},
+            "g": {
+                "kind": "categorical",
+                "other": False,
+                "missing": True,
+                "groups": [{"name": "a", "values": [1, 2]}, {"name": "b", "values": [3]}],
+            },
         },
         "target": [0, 1],
     }
@@ -146,41 +213,85 @@ def test_whole_numbers_whose_edges_fell_together_come_back_with_the_same_cuts():
 
 
 @pytest.mark.parametrize(
-    ("declared", "version", "column"),
+    ("declared", "version", "meant"),
     [
-        ({"low": 0, "high": 1e6}, 1, Numeric(low=0, high=1e6, bins=32, scale="linear")),
-        ({"low": 0, "high": 1e6}, 2, Numeric(low=0, high=1e6, bins=64, scale="log")),
-        ({"low": 0, "high": 1e6, "bins": 9}, 1, Numeric(low=0, high=1e6, bins=9, scale="linear")),
-        ({"low": 0, "high": 1e6, "bins": 9}, 2, Numeric(low=0, high=1e6, bins=9, scale="log")),
-        ({"low": 0, "high": 1, "scale": "sqrt"}, 1, Numeric(low=0, high=1, bins=32, scale="sqrt")),
-        ({"low": 0, "high": 1, "scale": "sqrt"}, 2, Numeric(low=0, high=1, bins=64, scale="sqrt")),
-        ({"edges": [1, 2]}, 1, Numeric(edges=[1, 2])),
-        ({"edges": [1, 2], "scale": "linear"}, 1, Numeric(edges=[1, 2])),  # was allowed
-        ({"edges": [1, 2]}, 2, Numeric(edges=[1, 2])),
+        ({"low": 0, "high": 1e6}, 1, {"low": 0, "high": 1e6, "bins": 32, "scale": "linear"}),
+        ({"low": 0, "high": 1e6}, 2, {"low": 0, "high": 1e6, "bins": 64, "scale": "log"}),
+        ({"low": 0, "high": 9, "bins": 9}, 1, {"low": 0, "high": 9, "bins": 9, "scale": "linear"}),
+        ({"low": 0, "high": 1e6, "bins": 9}, 2, {"low": 0, "high": 1e6, "bins": 9, "scale": "log"}),
+        (
+            {"low": 0, "high": 1, "scale": "sqrt"},
+            1,
+            {"low": 0, "high": 1, "bins": 32, "scale": "sqrt"},
+        ),
+        (
+            {"low": 0, "high": 1, "scale": "sqrt"},
+            2,
+            {"low": 0, "high": 1, "bins": 64, "scale": "sqrt"},
+        ),
+        ({"edges": [1, 2]}, 1, {"edges": [1, 2]}),
+        ({"edges": [1, 2], "scale": "linear"}, 1, {"edges": [1, 2]}),  # was allowed
+        ({"edges": [1, 2]}, 2, {"edges": [1, 2]}),
     ],
 )
-def test_what_is_left_out_means_what_it_did_in_the_version_of_the_file(declared, version, column):
+def test_what_is_left_out_means_what_it_did_in_the_version_of_the_file(declared, version, meant):
     columns = {"a": {"kind": "numeric", **declared}}
     schema = Schema.from_dict(document(version=version, columns=columns))
-    assert schema == Schema({"a": column}, target=["no", "yes"])
+    assert schema == Schema({"a": Numeric(**meant, missing=version > 1)}, target=["no", "yes"])
     assert Schema.from_json(schema.to_json()) == schema
     assert schema.to_dict()["version"] == 2
 
 
 @pytest.mark.parametrize(
-    "late",
+    "column",
     [
-        {"base_rates": {"no": 0.5, "yes": 0.5}},
-        {"columns": {"a": {"kind": "numeric", "low": 0, "high": 9, "integer": True}}},
+        {"kind": "numeric", "edges": [1, 2]},
+        {"kind": "numeric", "low": 0, "high": 1},
+        {"kind": "categorical", "values": ["a", "b"]},
+        {"kind": "boolean"},
     ],
-    ids=["base_rates", "integer"],
+    ids=lambda column: " ".join(column),
 )
+def test_other_and_missing_are_off_in_version_1_and_on_in_version_2_and_in_python(column):
+    for version, on in ((1, False), (2, True)):
+        read = Schema.from_dict(document(version=version, columns={"a": column})).columns["a"]
+        assert read.missing is on
+        assert getattr(read, "other", on) is on
+    declared = {key: value for key, value in column.items() if key != "kind"}
+    made = {"numeric": Numeric, "categorical": Categorical, "boolean": Boolean}[column["kind"]]
+    assert made(**declared) == read
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("flag", [True, False])
+def test_what_is_said_holds_in_every_version(version, flag):
+    columns = {
+        "a": {"kind": "categorical", "values": ["a"], "other": flag, "missing": not flag},
+        "b": {"kind": "boolean", "missing": flag},
+        "c": {"kind": "numeric", "edges": [1], "missing": flag},
+    }
+    read = Schema.from_dict(document(version=version, columns=columns)).columns
+    assert (read["a"].other, read["a"].missing) == (flag, not flag)
+    assert (read["b"].missing, read["c"].missing) == (flag, flag)
+
+
+LATE = {
+    "base_rates": {"base_rates": {"no": 0.5, "yes": 0.5}},
+    "target_description": {"target_description": "the register of 2020"},
+    "integer": {"columns": {"a": {"kind": "numeric", "low": 0, "high": 9, "integer": True}}},
+    "description": {"columns": {"a": {"kind": "boolean", "description": "asked at the door"}}},
+    "groups": {"columns": {"a": {"kind": "categorical", "groups": [{"name": "x", "values": [1]}]}}},
+    "dates": {"columns": {"a": {"kind": "date", "low": "2020", "high": "2025", "unit": "year"}}},
+}
+
+
+@pytest.mark.parametrize("late", LATE)
 def test_version_1_does_not_have_what_came_later(late):
     for version, valid in ((1, False), (2, True)):
-        assert VALIDATOR.is_valid(document(version=version, **late)) == valid
-    Schema.from_dict(document(version=2, **late))
-    with pytest.raises(ValueError, match=r"Expected (base_rates|integer) in version 2, got"):
-        Schema.from_dict(document(version=1, **late))
+        assert VALIDATOR.is_valid(document(version=version, **LATE[late])) == valid
+    Schema.from_dict(document(version=2, **LATE[late]))
+    with pytest.raises(ValueError, match=f"Expected {late} in version 2, got version 1"):
+        Schema.from_dict(document(version=1, **LATE[late]))
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -209,6 +320,7 @@ BROKEN_DOCUMENTS = {
     "another format": document(format="geojson"),
     "future version": document(version=3),
     "version zero": document(version=0),
+    "version is true": document(version=True),
     "no version": document(version=...),
     "unknown key": document(columsn={}),
     "no columns": document(columns=...),
@@ -223,7 +335,7 @@ BROKEN_DOCUMENTS = {
     "class is a list": document(target=["a", ["b"]]),
     "column is a number": document(columns={"a": 3}),
     "no kind": column_document(missing=True),
-    "unknown kind": column_document(kind="date"),
+    "unknown kind": column_document(kind="text"),
     "kind is a list": column_document(kind=[]),
     "unknown column key": column_document(kind="boolean", other=True),
     "misspelt column key": column_document(kind="numeric", low=0, hihg=1),
@@ -241,6 +353,8 @@ BROKEN_DOCUMENTS = {
     "no bins": column_document(kind="numeric", low=0, high=1, bins=0),
     "257 bins": column_document(kind="numeric", low=0, high=1, bins=257),
     "256 bins and missing": column_document(kind="numeric", low=0, high=1, bins=256, missing=True),
+    "256 bins and missing left out": column_document(kind="numeric", low=0, high=1, bins=256),
+    "255 edges and missing left out": column_document(kind="numeric", edges=list(range(255))),
     "half a bin": column_document(kind="numeric", low=0, high=1, bins=2.5),
     "bad scale": column_document(kind="numeric", low=0, high=1, scale="cubic"),
     "scale is a list": column_document(kind="numeric", low=0, high=1, scale=[]),
@@ -252,6 +366,35 @@ BROKEN_DOCUMENTS = {
     "categories are whole": column_document(kind="categorical", values=[1], integer=True),
     "256 whole bins and missing": column_document(
         kind="numeric", low=0, high=9, bins=256, integer=True, missing=True
+    ),
+    "description is a number": column_document(kind="boolean", description=3),
+    "description of the classes is a list": document(target_description=["a"]),
+    "a date without a unit": column_document(kind="date", low="2020", high="2021"),
+    "a date in weeks": column_document(kind="date", low="2020", high="2021", unit="week"),
+    "a date from a number": column_document(kind="date", low=2020, high="2021", unit="year"),
+    "a date from a word": column_document(kind="date", low="then", high="2021", unit="year"),
+    "a day from a month": column_document(
+        kind="date", low="2020-01", high="2021-01-01", unit="day"
+    ),
+    "a month from a year": column_document(kind="date", low="2020", high="2021-01", unit="month"),
+    "a date on a scale": column_document(
+        kind="date", low="2020", high="2021", unit="year", scale="log"
+    ),
+    "256 bins of dates and missing": column_document(
+        kind="date", low="1000", high="2000", unit="year", bins=256
+    ),
+    "values and groups": column_document(
+        kind="categorical", values=[1], groups=[{"name": "a", "values": [1]}]
+    ),
+    "groups in an object": column_document(kind="categorical", groups={"a": [1]}),
+    "no groups": column_document(kind="categorical", groups=[]),
+    "a group without a name": column_document(kind="categorical", groups=[{"values": [1]}]),
+    "a group named by a number": column_document(
+        kind="categorical", groups=[{"name": 1, "values": [1]}]
+    ),
+    "an empty group": column_document(kind="categorical", groups=[{"name": "a", "values": []}]),
+    "a group with more": column_document(
+        kind="categorical", groups=[{"name": "a", "values": [1], "code": 3}]
     ),
     "base rates in a list": document(base_rates=[0.5, 0.5]),
     "one base rate": document(base_rates={"no": 0.5}),
@@ -281,6 +424,22 @@ BEYOND_JSON_SCHEMA = {
     "alike values": column_document(kind="categorical", values=[1, "1"]),
     "alike after stripping": column_document(kind="categorical", values=["a", " a "]),
     "alike classes": document(target=[1, "1"]),
+    "a value in two groups": column_document(
+        kind="categorical", groups=[{"name": "a", "values": [1]}, {"name": "b", "values": ["1"]}]
+    ),
+    "two groups of a name": column_document(
+        kind="categorical", groups=[{"name": "a", "values": [1]}, {"name": "a ", "values": [2]}]
+    ),
+    "255 groups, other, missing": column_document(
+        kind="categorical", groups=[{"name": str(at), "values": [at]} for at in range(255)]
+    ),
+    "dates from late to early": column_document(kind="date", low="2021", high="2020", unit="year"),
+    "dates within a month": column_document(
+        kind="date", low="2021-03-01", high="2021-03-31", unit="month"
+    ),
+    "a day that never was": column_document(
+        kind="date", low="2021-02-30", high="2021-03-31", unit="day"
+    ),
     "256 values and other": column_document(
         kind="categorical", values=list(range(256)), other=True
     ),
@@ -377,31 +536,42 @@ def test_columns_must_be_a_mapping_of_names_to_columns(columns):
 @pytest.mark.parametrize(
     ("column", "n_codes"),
     [
-        (Numeric(edges=range(255)), 256),
-        (Numeric(low=0, high=1, bins=256), 256),
-        (Numeric(low=0, high=1, bins=255, missing=True), 256),
-        (Numeric(low=0, high=1, bins=1), 1),
-        (Numeric(low=0, high=1), 64),
-        (Numeric(low=0, high=63, integer=True), 64),
-        (Numeric(low=0, high=9, integer=True, missing=True), 11),
-        (Numeric(low=0, high=255, bins=256, integer=True), 256),
-        (Numeric(low=0, high=100, bins=10, scale="log", integer=True), 10),
-        (
-            Numeric(low=0, high=100, bins=20, scale="log", integer=True),
-            18,
-        ),  # two edges at 1 and at 2
-        (Categorical(range(256)), 256),
-        (Categorical(range(254), other=True, missing=True), 256),
-        (Categorical(["only"]), 1),
-        (Boolean(), 2),
-        (Boolean(missing=True), 3),
+        (Numeric(edges=range(255), missing=False), 256),
+        (Numeric(edges=range(254)), 256),
+        (Numeric(low=0, high=1, bins=256, missing=False), 256),
+        (Numeric(low=0, high=1, bins=255), 256),
+        (Numeric(low=0, high=1, bins=1, missing=False), 1),
+        (Numeric(low=0, high=1), 65),
+        (Numeric(low=0, high=63, integer=True), 65),
+        (Numeric(low=0, high=9, integer=True), 11),
+        (Numeric(low=0, high=255, bins=256, integer=True, missing=False), 256),
+        (Numeric(low=0, high=100, bins=10, scale="log", integer=True), 11),
+        # two edges at 1 and at 2
+        (Numeric(low=0, high=100, bins=20, scale="log", integer=True), 19),
+        (Date("2020-01", "2020-12", unit="month"), 13),
+        (Date("0001-01-01", "9999-12-31", unit="day", bins=256, missing=False), 256),
+        (Categorical(range(256), other=False, missing=False), 256),
+        (Categorical(range(254)), 256),
+        (Categorical(["only"], other=False, missing=False), 1),
+        (Categorical(groups={"low": range(900), "high": range(900, 2000)}), 4),
+        (Boolean(), 3),
+        (Boolean(missing=False), 2),
     ],
 )
 def test_a_column_has_up_to_256_codes(column, n_codes):
     assert column.n_codes == n_codes
 
 
-@pytest.mark.parametrize("values", ["ab", b"ab", {"a": 1}, 3, None])
+@pytest.mark.parametrize("too_many", [range(255), range(1000)])
+def test_more_codes_than_a_byte_has_are_refused_by_a_message_that_says_what_to_do(too_many):
+    with pytest.raises(ValueError, match=r"got \d+\. Declare groups of categories, or fewer bins"):
+        Categorical(too_many)
+    columns = {"ward": {"kind": "categorical", "values": list(too_many)[:256]}}
+    with pytest.raises(ValueError, match=r"Column 'ward': .* Declare groups of categories"):
+        Schema.from_dict(document(columns=columns))
+
+
+@pytest.mark.parametrize("values", ["ab", b"ab", {"a": 1}, 3])
 def test_text_is_not_taken_for_a_list_of_letters(values):
     with pytest.raises(ValueError, match="Expected values to be a list"):
         Categorical(values)
@@ -617,7 +787,7 @@ def test_bins_that_are_neighbours_are_described_differently(column):
 def test_copies_and_pickles_are_equal_and_hash_alike(schema):
     for column in schema.columns.values():
         if isinstance(column, Numeric):
-            assert column.cuts is not None  # cached: it must not get into the comparison
+            assert column == replace(column)
     for again in (copy.deepcopy(schema), pickle.loads(pickle.dumps(schema))):
         assert again == schema
         assert hash(again) == hash(schema)

@@ -32,10 +32,10 @@ CONTENT = {
 }
 CONTENT_SCHEMA = Schema(
     {
-        "age": Numeric(low=17, high=90, bins=4),
+        "age": Numeric(low=17, high=90, bins=4, missing=False),
         "gain": Numeric(edges=[0, 1, 2], missing=True),
         "word": Categorical(["a", "b"], other=True, missing=True),
-        "flag": Boolean(),
+        "flag": Boolean(missing=False),
         "digits": Numeric(edges=[1, 2, 3], missing=True),
     },
     target=["no", "yes"],
@@ -96,8 +96,8 @@ def test_some_columns_can_be_encoded_alone_and_in_any_order():
 def test_arrays_of_every_number_type_give_the_same_codes(dtype):
     cells = np.array([[0], [1]], dtype=dtype)
     assert encode(NUMBER, cells) == [0, 1]
-    assert encode(Categorical([1, 0]), cells) == [1, 0]
-    assert encode(Boolean(), cells) == [0, 1]
+    assert encode(Categorical([1, 0], other=False, missing=False), cells) == [1, 0]
+    assert encode(Boolean(missing=False), cells) == [0, 1]
 
 
 def test_text_arrays_are_read_like_text_columns():
@@ -182,7 +182,7 @@ def test_every_column_type_of_the_libraries_is_read(series):
 def test_nullable_booleans_are_read_by_every_kind_of_column(series):
     frame = frame_of(series)
     assert encode(Boolean(missing=True), frame) == [1, 2, 0]
-    assert encode(Categorical([False, True], missing=True), frame) == [1, 2, 0]
+    assert encode(Categorical([False, True], missing=True, other=False), frame) == [1, 2, 0]
     assert encode(Numeric(edges=[0.5], missing=True), frame) == [1, 2, 0]
 
 
@@ -214,7 +214,7 @@ def test_a_column_without_any_value_is_all_missing(series, name):
 )
 def test_dates_can_be_declared_as_categories(series):
     dates = ["x", "2020-01-31", "2020-01-31 00:00:00"]
-    first, second = encode(Categorical(dates, missing=True), frame_of(series))
+    first, second = encode(Categorical(dates, missing=True, other=False), frame_of(series))
     assert first in (1, 2)
     assert second == 3
 

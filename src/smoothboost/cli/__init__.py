@@ -31,7 +31,7 @@ from smoothboost.release import display
 from smoothboost.release.model import Model
 from smoothboost.table.coded import Table
 from smoothboost.table.draft import draft_schema
-from smoothboost.table.files import check_suffix, missing_as_null, read_table, reserved, write_table
+from smoothboost.table.files import check_suffix, read_table, reserved, write_table
 from smoothboost.table.schema import Categorical, Schema, text_of
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -168,8 +168,7 @@ def fit(
     classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
     with reserved(output, force) as temporary:
         rows = read_table(data, [*declared.names, target])
-        frame = missing_as_null(rows, declared, data)
-        model = _fit(classifier, frame, rows[target], rows.num_rows)
+        model = _fit(classifier, rows, rows[target], rows.num_rows)
         model.write(temporary)
     _say_written(output, model)
 
@@ -186,7 +185,7 @@ def predict(
     check_suffix(output)
     with reserved(output, force) as temporary:
         rows = read_table(data)
-        for name, values in _scores(released, missing_as_null(rows, released.schema, data)).items():
+        for name, values in _scores(released, rows).items():
             if name in rows.column_names:
                 raise ValueError(f"Expected {data} to have no column {name!r}, got one.")
             rows = rows.append_column(name, pa.array(values))
@@ -277,9 +276,8 @@ def draft(
         _warn(f"Left out, as their text hardly repeats: {', '.join(left_out)}.")
     note = (
         f"NOT PRIVATE: {output} was drafted from the rows. It shows every column's type, its "
-        "smallest and largest value or its distinct values, whether any are missing, and the "
-        "classes. Keep it as private as the rows until a person has replaced what it read by "
-        "what is publicly known."
+        "smallest and largest value or its distinct values, and the classes. Keep it as private "
+        "as the rows until a person has replaced what it read by what is publicly known."
     )
     _err.print(Text(note, style="bold yellow"))
     _say(_out, f"Wrote {output}: {len(drafted.columns)} columns and the classes. Edit it, then:")

@@ -64,9 +64,10 @@ def literals_of(schema: Schema, language: str, constraints: Constraints) -> tupl
     Examples
     --------
     >>> from smoothboost.table.schema import Categorical, Numeric, Schema
-    >>> schema = Schema({"n": Numeric(edges=[1, 2]), "c": Categorical(["a", "b"])}, target=[0, 1])
-    >>> len(literals_of(schema, "threshold", Constraints()))  # n ≤ 1, n ≤ 2, c is a
-    3
+    >>> columns = {"n": Numeric(edges=[1, 2]), "c": Categorical(["a", "b"], other=False)}
+    >>> schema = Schema(columns, target=[0, 1])
+    >>> len(literals_of(schema, "threshold", Constraints()))  # n ≤ 1, ≤ 2, missing; c a, b, missing
+    6
     """
     return tuple(
         literal
@@ -80,7 +81,7 @@ def _column_literals(position: int, column: Column, language: str) -> Iterator[L
     n_codes = column.n_codes
     if n_codes == 2:  # the second code's test is the first one's negation
         yield Literal.equals(position, 1 if column.kind == "boolean" else 0)
-    elif n_codes > 2 and language == "threshold" and column.kind == "numeric":
+    elif n_codes > 2 and language == "threshold" and column.is_number:
         for code in range(column.n_ordered - 1):
             yield Literal.at_most(position, code)
         for code in range(column.n_ordered, n_codes):  # missing

@@ -37,7 +37,7 @@ class OneRule:
     Examples
     --------
     >>> from smoothboost import Boolean, Schema
-    >>> schema = Schema({"member": Boolean()}, target=["no", "yes"])
+    >>> schema = Schema({"member": Boolean(missing=False)}, target=["no", "yes"])
     >>> len(OneRule().compete(schema))  # member, not member, always no, always yes
     4
     """

@@ -50,7 +50,8 @@ class PairRule:
     Examples
     --------
     >>> from smoothboost import Boolean, Schema
-    >>> schema = Schema({"member": Boolean(), "new": Boolean()}, target=["no", "yes"])
+    >>> flag = Boolean(missing=False)
+    >>> schema = Schema({"member": flag, "new": flag}, target=["no", "yes"])
     >>> PairRule().compete(schema).choices[0].n_options  # one pair of literals, 2**4 labellings
     16
     """

@@ -62,7 +62,7 @@ class SetRuleCandidates(RuleCandidates):
         self._apart = {
             at: (column.n_ordered + _STEPS // 2) // _STEPS if apart is None else apart
             for at, column in enumerate(schema.columns.values())
-            if column.kind == "numeric"
+            if column.is_number
         }
         literals = literals_of(schema, "threshold", constraints)
         ways = {

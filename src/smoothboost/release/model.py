@@ -25,6 +25,7 @@ from smoothboost.release.vote_tables import LooseRules, VoteTable, vote_tables
 from smoothboost.release.wording import condition_words, literal_words, shorter_test
 from smoothboost.rules import LiteralRule, Members, Rule, Test
 from smoothboost.rules import Path as Condition
+from smoothboost.table.canonical import content_hash
 from smoothboost.table.coded import declared_columns
 from smoothboost.table.schema import Schema
 
@@ -292,6 +293,11 @@ class Model:
 
     def __str__(self) -> str:
         return votes_text(self)
+
+    @property
+    def content_hash(self) -> str:
+        """The SHA-256 of the model's bytes as `write` writes them, to cite the release by."""
+        return content_hash(self.to_json())
 
     def to_json(self) -> str:
         """Write the model as JSON text; the same model always gives the same bytes."""

@@ -1,4 +1,8 @@
-"""Models as JSON text: rules, the schema they read, the guarantee, the link and the looks."""
+"""Models as JSON text: rules, the schema and the cuts they read, the guarantee, and the rest.
+
+A file says all that gives a model its meaning, so that no later version reads it differently:
+docs/model-file.md. Whatever is added to a file needs a new version of the format.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from smoothboost.error_looks import ErrorLook, check_about
 from smoothboost.link import Link
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.rules import Literal, LiteralRule, Members, Rule, Split, Test, TreeRule
+from smoothboost.table.canonical import canonical_text, no_duplicates, plain_number
 from smoothboost.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -20,29 +25,41 @@ FORMAT = "smoothboost-model"
 FORMAT_VERSION = 2
 _KEYS = {
     1: {"format", "version", "guarantee", "rules", "schema"},
-    2: {"format", "version", "guarantee", "rules", "schema", "link", "errors"},
+    2: {"format", "version", "guarantee", "rules", "schema", "cuts", "link", "errors"},
 }
 _DEEPEST = 255  # literals on a path
 
 
 def to_text(model: Model) -> str:
     """Write a model; the same model always gives the same bytes."""
-    document = {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
-        "guarantee": model.guarantee.to_dict(),
-        "link": model.link.to_dict(),
-        "errors": [look.to_dict() for look in model.errors],
-        "rules": [_rule_to_dict(rule, model.schema) for rule in model.rules],
-        "schema": model.schema.to_dict(),
+    return canonical_text(
+        {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "guarantee": _plain(model.guarantee.to_dict()),
+            "link": _plain(model.link.to_dict()),
+            "errors": [_plain(look.to_dict()) for look in model.errors],
+            "rules": [_rule_to_dict(rule, model.schema) for rule in model.rules],
+            "cuts": model.schema.written_cuts(),
+            "schema": model.schema.to_dict(),
+        }
+    )
+
+
+def _plain(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a document whose numbers are written in one way."""
+    return {
+        key: [plain_number(number) for number in value]
+        if isinstance(value, list)
+        else plain_number(value)
+        for key, value in document.items()
     }
-    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def from_text(text: str) -> dict[str, Any]:
     """Read what a model is made of, by its parameters, refusing what is not understood."""
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_pairs_hook=no_duplicates)
     except (json.JSONDecodeError, RecursionError) as error:
         raise ValueError(
             f"Expected a model in JSON, got something else or a truncated file: {error}."
@@ -60,7 +77,7 @@ def from_text(text: str) -> dict[str, Any]:
             f"Expected a model with the keys {', '.join(sorted(_KEYS[version]))}, "
             f"got {', '.join(sorted(document))}."
         )
-    schema = Schema.from_dict(document["schema"])
+    schema = _schema_from_dict(document, version)
     n_classes = len(schema.target)
     rules = document["rules"]
     if not isinstance(rules, list) or not rules:
@@ -77,6 +94,18 @@ def from_text(text: str) -> dict[str, Any]:
         else Link.from_dict(document["link"], n_classes),
         "errors": tuple(ErrorLook.from_dict(look, n_classes) for look in looks),
     }
+
+
+def _schema_from_dict(document: dict[str, Any], version: int) -> Schema:
+    """Read the schema, with the cuts that the file says."""
+    schema = Schema.from_dict(document["schema"])
+    if version == 1:
+        if document["schema"]["version"] != 1:
+            raise ValueError("Expected a schema of version 1 in a model of version 1.")
+        return schema
+    if document["schema"] != schema.to_dict():
+        raise ValueError("Expected the schema in a model to be written in full, and as we write.")
+    return schema.with_cuts(document["cuts"])
 
 
 def _first_link(n_rules: int, n_classes: int) -> Link:

@@ -113,7 +113,7 @@ def equal_runs(column: Column, points: Sequence[object]) -> Iterator[tuple[int, 
     start = 0
     for stop in range(1, len(points) + 1):
         ends = stop == len(points) or points[stop] != points[start]
-        if ends or column.kind != "numeric":
+        if ends or not column.is_number:
             yield start, stop
             start = stop
 
@@ -138,7 +138,7 @@ def _values(
 ) -> list[tuple[str, list[int]]]:
     """Say which values have which points: intervals from below, categories by their points."""
     column = schema.columns[name]
-    if column.kind == "numeric":
+    if column.is_number:
         runs = list(equal_runs(column, points))
         if most_steps is not None:
             runs = _together(runs, points, most_steps)

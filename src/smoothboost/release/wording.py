@@ -18,7 +18,8 @@ def literal_words(schema: Schema, literal: Test, holds: bool = True) -> str:
     Examples
     --------
     >>> from smoothboost import Categorical, Numeric, Schema
-    >>> columns = {"age": Numeric(edges=[18, 65]), "pet": Categorical(["cat", "dog", "fish"])}
+    >>> pets = Categorical(["cat", "dog", "fish"], other=False, missing=False)
+    >>> columns = {"age": Numeric(edges=[18, 65], missing=False), "pet": pets}
     >>> schema = Schema(columns, target=["no", "yes"])
     >>> literal_words(schema, Literal.at_most(0, 0)), literal_words(schema, Literal(0, 0, 1), False)
     ('≤ 18', '> 18')
@@ -35,7 +36,7 @@ def literal_words(schema: Schema, literal: Test, holds: bool = True) -> str:
 
 def _opposite(column: Column, start: int, stop: int) -> str:
     rest = [code for code in range(column.n_codes) if not start <= code < stop]
-    ordered = column.kind == "numeric" and rest[-1] < column.n_ordered
+    ordered = column.is_number and rest[-1] < column.n_ordered
     if len(rest) == 1 or (_in_one_piece(rest) and ordered):
         return column.describe(rest[0], rest[-1] + 1)
     words = column.describe(start, stop)
@@ -46,7 +47,7 @@ def _opposite(column: Column, start: int, stop: int) -> str:
 
 def _set_words(column: Column, codes: Sequence[int]) -> str:
     """Say which values have some of a column's codes; of many values, which do not."""
-    if column.kind == "numeric":
+    if column.is_number:
         runs = Members(0, tuple(codes)).runs
         return " or ".join(column.describe(start, stop) for start, stop in runs)
     rest = [code for code in range(column.n_codes) if code not in codes]
@@ -79,7 +80,8 @@ def shorter_test(schema: Schema, test: Test) -> tuple[Test, bool]:
     Examples
     --------
     >>> from smoothboost import Categorical, Schema
-    >>> schema = Schema({"pet": Categorical(["cat", "dog", "fish", "emu"])}, target=["no", "yes"])
+    >>> pets = Categorical(["cat", "dog", "fish", "emu"], other=False, missing=False)
+    >>> schema = Schema({"pet": pets}, target=["no", "yes"])
     >>> shorter_test(schema, Members(0, (0, 2, 3)))
     (Literal(column=0, start=1, stop=2), False)
     >>> shorter_test(schema, Members(0, (1, 2)))
@@ -87,10 +89,10 @@ def shorter_test(schema: Schema, test: Test) -> tuple[Test, bool]:
     """
     column = schema.columns[schema.names[test.column]]
     single = isinstance(test, Literal) and test.stop - test.start == 1
-    if single or (isinstance(test, Literal) and column.kind == "numeric"):
+    if single or (isinstance(test, Literal) and column.is_number):
         return test, True
     sides = [_codes(column, [(test, holds)]) for holds in (True, False)]
-    if column.kind == "numeric":  # what literals say: "is missing", or "≤" rather than ">"
+    if column.is_number:  # what literals say: "is missing", or "≤" rather than ">"
         known = column.n_ordered if column.n_codes > 2 else 0
         codes = min(
             sides, key=lambda side: (not _in_one_piece(side), len(side) == known, 0 not in side)
@@ -98,7 +100,7 @@ def shorter_test(schema: Schema, test: Test) -> tuple[Test, bool]:
     else:  # among equals the side of the first value, but "is true" rather than "is false"
         first = 1 if column.kind == "boolean" else 0
         codes = min(sides, key=lambda side: (len(side), first not in side))
-    if len(codes) == 1 or (column.kind == "numeric" and _in_one_piece(codes)):
+    if len(codes) == 1 or (column.is_number and _in_one_piece(codes)):
         return Literal(test.column, codes[0], codes[-1] + 1), codes == sides[0]
     return Members(test.column, tuple(codes)), codes == sides[0]
 
@@ -127,7 +129,7 @@ def _column_words(schema: Schema, path: Path, position: int) -> str:
     name = schema.names[position]
     column = schema.columns[name]
     codes = _codes(column, tests)
-    in_order = column.kind == "numeric" and codes and codes[-1] < column.n_ordered
+    in_order = column.is_number and codes and codes[-1] < column.n_ordered
     if len(codes) == 1 or (in_order and _in_one_piece(codes)):
         return f"{name} {column.describe(codes[0], codes[-1] + 1)}"
     if codes and any(isinstance(test, Members) for test, _ in tests):

@@ -20,7 +20,7 @@ cdef enum:
 
 
 cdef struct Grid:
-    # How one numeric column is cut: see `encode_numeric`.
+    # How one column is cut: see `encode_numbers`.
     const double* cuts
     const uint8_t* below
     int n_cuts
@@ -89,32 +89,7 @@ cdef Grid _grid(
     return grid
 
 
-def encode_numeric(
-    const double[:] values,
-    const double[::1] cuts,
-    const uint8_t[::1] below,
-    double origin,
-    double scale,
-    int missing_code,
-    uint8_t[::1] codes,
-):
-    """Write how many cuts lie below each value; NaN gets `missing_code`.
-
-    A value's cell is clip(floor((value - origin) * scale)); rounding keeps this monotone, so
-    below[cell], the cuts in lower cells, are surely below the value, and the cuts of higher
-    cells are not. At most one cut shares the cell: one comparison decides. The last cell is
-    NaN's, with the missing code. The last two of `cuts` are infinity: no value of the last bin,
-    nor NaN, is above its own. If there is no other cell, a binary search is made instead.
-    """
-    cdef Grid grid = _grid(cuts, below, origin, scale, missing_code)
-    if values.shape[0]:
-        with nogil:
-            _encode(
-                grid, <const char*> &values[0], values.strides[0], values.shape[0], &codes[0]
-            )
-
-
-def encode_matrix(
+def encode_numbers(
     const double[:, :] values,
     const int64_t[::1] positions,
     list grids,
@@ -122,15 +97,23 @@ def encode_matrix(
     Py_ssize_t first,
     Py_ssize_t last,
 ):
-    """Do as `encode_numeric` for some columns, and rows first to last, of a matrix.
+    """Write how many cuts lie below each value; NaN gets the column's missing code.
 
-    A few rows of all columns at a time: those of a row-major matrix share cache lines.
-    codes[i] is for the column positions[i], whose `grids` entry holds the middle arguments of
-    `encode_numeric`.
+    codes[i] is for the column positions[i] of the matrix, cut as grids[i] says: cuts, below,
+    origin, scale, missing_code. Only rows first to last are encoded, a few of all columns at a
+    time: those of a row-major matrix share cache lines.
+
+    A value's cell is clip(floor((value - origin) * scale)); rounding keeps this monotone, so
+    below[cell], the cuts in lower cells, are surely below the value, and the cuts of higher
+    cells are not. At most one cut shares the cell: one comparison decides. The last cell is
+    NaN's, with the missing code. The last two of `cuts` are infinity: no value of the last bin,
+    nor NaN, is above its own. If there is no other cell, a binary search is made instead.
     """
     cdef Py_ssize_t begin, column
     cdef Py_ssize_t n_columns = positions.shape[0]
     cdef Grid* cut = <Grid*> malloc(n_columns * sizeof(Grid))
+    if cut == NULL:
+        raise MemoryError
     for column in range(n_columns):
         cuts, below, origin, scale, missing_code = grids[column]
         cut[column] = _grid(cuts, below, origin, scale, missing_code)

@@ -7,7 +7,7 @@ its distinct values), so one bad cell never changes how another is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -17,48 +17,66 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from smoothboost.table import _encoding
-from smoothboost.table.schema import Boolean, Column, Label, Numeric, text_of
+from smoothboost.table.columns import Boolean, Column, Date, Numeric
+from smoothboost.table.dates import day_of, days_of, in_units
+from smoothboost.table.declared import text_of
 
 _NUMERAL = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)",
     re.IGNORECASE | re.ASCII,
 )
-_TRUE = ("true", "t", "yes", "y", "1")
-_FALSE = ("false", "f", "no", "n", "0")
+_BOOLEANS = {
+    **dict.fromkeys(("false", "f", "no", "n", "0"), 0),
+    **dict.fromkeys(("true", "t", "yes", "y", "1"), 1),
+}
 
 MISSING_TEXTS = frozenset(
     ("#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "?")
 )
-"""Texts that stand for no value where a file is read or a schema is drafted."""
+"""Texts that stand for no value, unless they are declared."""
 
-
-Encode = Callable[[Any, NDArray[np.uint8]], None]
+Codes = NDArray[np.uint8]
+Encode = Callable[[Any, Codes], None]
 """Writes the codes of a slice of cells."""
+EncodeMatrix = Callable[[NDArray[np.float64], Codes, int, int], None]
+"""Writes the codes of a matrix, one row of codes per column, from one row up to another."""
 
 
 def encoder(column: Column) -> Encode:
     """Return the function that writes the codes of a column's cells."""
-    if isinstance(column, Numeric):
-        grid = grid_of(column)
-        return lambda cells, codes: _encoding.encode_numeric(read_numbers(cells), *grid, codes)
+    if isinstance(column, Numeric | Date):
+        encode = number_encoder([column], [0])
+        read = read_numbers if isinstance(column, Numeric) else _reader_of_dates(column.unit)
 
-    declared: Mapping[Any, int]
-    if isinstance(column, Boolean):
-        declared = {**dict.fromkeys(_FALSE, 0), **dict.fromkeys(_TRUE, 1)}
-    else:
-        declared = {value: code for code, value in enumerate(column.values)}
+        def encode_numbers(cells: Any, codes: Codes) -> None:
+            encode(read(cells).reshape(-1, 1), codes.reshape(1, -1), 0, len(codes))
+
+        return encode_numbers
+
     any_case = isinstance(column, Boolean)
+    unknown, missing = column.unknown_code, column.missing_code
+    code_by_text = _BOOLEANS if isinstance(column, Boolean) else column.code_by_text
 
-    def encode_values(cells: Any, codes: NDArray[np.uint8]) -> None:
-        unknown, missing = column.unknown_code, column.missing_code
-        codes[:] = codes_of_values(cells, declared, unknown, missing, any_case)
+    def encode_values(cells: Any, codes: Codes) -> None:
+        codes[:] = codes_of_values(cells, code_by_text, unknown, missing, any_case)
 
     return encode_values
 
 
+def number_encoder(columns: Sequence[Numeric | Date], positions: Sequence[int]) -> EncodeMatrix:
+    """Return the function that writes the codes of some columns of a matrix of numbers."""
+    places = np.array(positions, dtype=np.int64)
+    grids = [_grid_of(column) for column in columns]
+
+    def encode(values: NDArray[np.float64], codes: Codes, start: int, stop: int) -> None:
+        _encoding.encode_numbers(values, places, grids, codes, start, stop)
+
+    return encode
+
+
 def codes_of_values(
     cells: Any,
-    declared: Mapping[Label, int],
+    code_by_text: Mapping[str, int],
     unknown: int,
     missing: int,
     any_case: bool = False,
@@ -68,20 +86,20 @@ def codes_of_values(
     Examples
     --------
     >>> import numpy as np
-    >>> codes_of_values(np.array(["b", "a", "c"]), {"a": 0, "b": 1}, unknown=2, missing=3)
-    array([1, 0, 2], dtype=int16)
+    >>> codes_of_values(np.array(["b", "a", "c", "?"]), {"a": 0, "b": 1}, unknown=2, missing=3)
+    array([1, 0, 2, 3], dtype=int16)
     """
-    by_text = {text_of(value): code for value, code in declared.items()}
 
     def code_of(value: Any) -> int:
-        if is_missing(value):
+        absent = is_missing(value)
+        if absent and not _may_be_declared(value):
             return missing
         for text in _spellings(value):
-            if text in by_text:
-                return by_text[text]
-            if any_case and text.lower() in by_text:
-                return by_text[text.lower()]
-        return missing if isinstance(value, str) and not value.strip() else unknown
+            if text in code_by_text:
+                return code_by_text[text]
+            if any_case and text.lower() in code_by_text:
+                return code_by_text[text.lower()]
+        return missing if absent else unknown
 
     return _by_distinct(cells, code_of, np.int16)
 
@@ -92,9 +110,19 @@ def objects(values: Iterable[Any]) -> NDArray[np.object_]:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a cell is None, NaN or NA; never raises."""
+    """Tell whether a cell holds no value: None, NaN, NA, or a text that says so; never raises.
+
+    A text like "NA" is a value all the same where it is declared as one.
+
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, float("nan"), "", " n/a", 0, "none")]
+    [True, True, True, True, False, False]
+    """
     if value is None:
         return True
+    if isinstance(value, str):
+        return not value.strip() or value.strip() in MISSING_TEXTS
     try:
         unequal = value != value  # NaN is not itself
     except Exception:  # a signalling NaN, or an object whose own methods fail
@@ -103,6 +131,11 @@ def is_missing(value: Any) -> bool:
         return bool(unequal)
     except Exception:  # pandas' NA compares to itself; an array compares cell by cell
         return unequal is value
+
+
+def _may_be_declared(value: Any) -> bool:
+    """Tell whether a cell has a text: a blank one is missing, whatever is declared."""
+    return isinstance(value, str) and bool(value.strip())
 
 
 def _spellings(value: Any) -> tuple[str, ...]:
@@ -144,6 +177,33 @@ def _number_of(value: Any) -> float:
         return np.inf if value > 0 else -np.inf
     except Exception:  # not a number
         return np.nan
+
+
+def _reader_of_dates(unit: str) -> Callable[[Any], NDArray[np.float64]]:
+    return lambda cells: read_dates(cells, unit)
+
+
+def read_dates(cells: Any, unit: str) -> NDArray[np.float64]:
+    """Read cells as days, months or years since the start of 1970, NaN where there is no date.
+
+    Examples
+    --------
+    >>> read_dates(np.array(["1971-02-28", "soon"]), "month")
+    array([13., nan])
+    """
+    if isinstance(cells, pa.DictionaryArray):
+        cells = cells.dictionary_decode()
+    if isinstance(cells, pa.Array) and (
+        pa.types.is_date(cells.type) or pa.types.is_timestamp(cells.type)
+    ):
+        try:
+            there = pc.local_timestamp(cells) if getattr(cells.type, "tz", None) else cells
+            cells = there.to_numpy(zero_copy_only=False)
+        except pa.ArrowException:  # a time zone that Arrow does not know: cell by cell
+            pass
+    if isinstance(cells, np.ndarray) and cells.dtype.kind == "M":
+        return in_units(days_of(cells), unit)
+    return in_units(_by_distinct(cells, lambda value: day_of(value, unit), np.float64), unit)
 
 
 _PLAIN = ({str}, {int}, {float}, {bool}, set[type]())
@@ -202,8 +262,8 @@ def _dictionary(cells: Any) -> Any:
         return None
 
 
-def grid_of(column: Numeric) -> _encoding.Grid:
-    """Lay even cells over a column's cuts, at most one cut in each, for `encode_numeric`.
+def _grid_of(column: Numeric | Date) -> _encoding.Grid:
+    """Lay even cells over a column's cuts, at most one cut in each, for `encode_numbers`.
 
     Returns the cuts and two infinities; the number of cuts in lower cells, for each cell, and the
     missing code; origin and scale of the cells; and the missing code. No cells if the cuts are

@@ -18,16 +18,13 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from smoothboost.table import _encoding
-from smoothboost.table.cells import codes_of_values, encoder, grid_of, objects
-from smoothboost.table.schema import Column, Numeric, Schema
+from smoothboost.table.cells import Codes, codes_of_values, encoder, number_encoder, objects
+from smoothboost.table.schema import Column, Date, Numeric, Schema, text_of
 
 _SLICE = 32768  # rows
 
 MAX_ROWS = 1 << 32
 """The engine numbers rows in 32 bits; more than this calls for a cluster anyway."""
-
-Codes = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,13 +102,7 @@ class DeclaredColumns:
         slices = [(start, min(start + _SLICE, self.n_rows)) for start in edges]
         encode_slice: Callable[[int, int], None]
         if self.matrix is not None and len(numeric) == len(columns):
-            encode_slice = partial(
-                _encoding.encode_matrix,
-                self.matrix,
-                np.array(positions, dtype=np.int64),
-                [grid_of(column) for column in numeric],
-                codes,
-            )
+            encode_slice = partial(number_encoder(numeric, positions), self.matrix, codes)
         else:
             encoders = [encoder(column) for column in columns]
 
@@ -141,7 +132,7 @@ def declared_columns(
         raise TypeError("Expected a dense frame or array, got a sparse matrix; call .toarray().")
     native = as_frame(frame)
     if native is None:
-        array = _as_array(frame, len(columns))
+        array = _as_array(frame, schema)
         return DeclaredColumns(
             columns,
             len(array),
@@ -186,19 +177,18 @@ def encode_labels(schema: Schema, labels: Any) -> Codes:
         cells = objects(labels) if listed else np.asarray(labels)
         if cells.ndim != 1:
             raise ValueError(f"Expected labels in one dimension, got shape {cells.shape}.")
-    positions = codes_of_values(
-        cells, {label: at for at, label in enumerate(schema.target)}, unknown=-1, missing=-1
-    )
+    classes = {text_of(label): at for at, label in enumerate(schema.target)}
+    positions = codes_of_values(cells, classes, unknown=-1, missing=-1)
     if (positions < 0).any():
-        classes = ", ".join(repr(label) for label in schema.target)
+        declared = ", ".join(repr(label) for label in schema.target)
         raise ValueError(
-            f"Expected every label in the target column to be a declared class ({classes}); "
+            f"Expected every label in the target column to be a declared class ({declared}); "
             "some are not. Declare them in the schema's target or remove those rows."
         )
     return positions.astype(np.uint8)
 
 
-def _as_array(frame: Any, n_columns: int) -> NDArray[Any]:
+def _as_array(frame: Any, schema: Schema) -> NDArray[Any]:
     if isinstance(frame, np.ma.MaskedArray):
         raise TypeError("Expected a plain array, got a masked one; call .filled(np.nan).")
     array = _listed_array(frame) if isinstance(frame, list | tuple) else np.asarray(frame)
@@ -208,12 +198,18 @@ def _as_array(frame: Any, n_columns: int) -> NDArray[Any]:
             "dimension(s). Reshape your data: .reshape(-1, 1) for a single column, "
             ".reshape(1, -1) for a single row."
         )
-    if array.shape[1] != n_columns:
+    if array.shape[1] != len(schema.columns):
         raise ValueError(
-            f"Expected {n_columns} columns as the schema declares, got {array.shape[1]}."
+            f"Expected {len(schema.columns)} columns as the schema declares, got {array.shape[1]}."
         )
+    dates = [isinstance(column, Date) for column in schema.columns.values()]
+    if array.dtype.kind == "M" and all(dates):
+        return array
     if array.dtype.kind not in "biufOUS":
         raise ValueError(f"Expected an array of numbers or text, got dtype {array.dtype}.")
+    if array.dtype.kind in "biu" and any(dates):
+        name = schema.names[dates.index(True)]
+        raise ValueError(f"Expected dates in column {name!r}, got an array of {array.dtype}.")
     return array
 
 
@@ -241,8 +237,12 @@ def _check_names(needed: Collection[str], names: list[Any]) -> None:
 
 
 def _check_type(name: str, column: Column, dtype: Any) -> None:
-    nested = dtype.is_nested() or dtype == nw.Binary
-    if nested or (dtype.is_temporal() and column.kind != "categorical"):
+    if isinstance(column, Date):  # floats may be a column of nothing but NaN
+        fits = dtype in (nw.Date, nw.Datetime) if dtype.is_temporal() else True
+        fits = fits and not dtype.is_integer() and dtype != nw.Boolean
+    else:
+        fits = column.kind == "categorical" or not dtype.is_temporal()
+    if not fits or dtype.is_nested() or dtype == nw.Binary:
         raise ValueError(
             f"Expected column {name!r} to be {column.kind}, got type {dtype}, "
             "which no cell could satisfy."

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.table.cells import MISSING_TEXTS, is_missing, objects, read_numbers
+from smoothboost.table.cells import is_missing, objects, read_dates, read_numbers
 from smoothboost.table.coded import as_frame
-from smoothboost.table.schema import Boolean, Categorical, Column, Numeric, Schema
+from smoothboost.table.dates import text_of_date
+from smoothboost.table.schema import Boolean, Categorical, Column, Date, Numeric, Schema
 
 MAX_CATEGORIES = 100
-"""More distinct values than this are cut to the most frequent ones, with `other` declared."""
+"""More distinct values than this are cut to the most frequent ones."""
 MOSTLY = 0.9
 """A column is numeric if this share of its cells are numbers; the others count as missing."""
 EXACT = 2.0**53
@@ -23,10 +24,11 @@ EXACT = 2.0**53
 def draft_schema(frame: Any, labels: Any) -> Schema:
     """Draft a schema from a frame or array and its labels.
 
-    It looks at every column's type, smallest and largest value, distinct values and whether
-    any are missing, and at the distinct labels: use it on public data, or treat the result as
-    private until a person has replaced what it read by what is publicly known. Columns of text
-    that hardly repeats, such as names and numbers of persons, are left out.
+    It looks at every column's type, smallest and largest value and distinct values, and at the
+    distinct labels: use it on public data, or treat the result as private until a person has
+    replaced what it read by what is publicly known. Columns of text that hardly repeats, such as
+    names and numbers of persons, are left out. Other and missing values have codes of their own,
+    whether there are any or not.
 
     Examples
     --------
@@ -47,39 +49,39 @@ def draft_schema(frame: Any, labels: Any) -> Schema:
 
 
 def _draft_column(cells: list[Any]) -> Column | None:
-    present = [value for value in cells if not _is_blank(value)]
-    missing = len(present) < len(cells)
+    present = [value for value in cells if not is_missing(value)]
     texts, counts = np.unique([str(value).strip() for value in present], return_counts=True)
     words = {text.lower() for text in texts.tolist()}
     if words and (words <= {"true", "false"} or words <= {"yes", "no"}):
-        return Boolean(missing=missing)
+        return Boolean()
     numbers = read_numbers(objects(present))
     if present and np.isnan(numbers).mean() <= 1 - MOSTLY:
-        missing = missing or bool(np.isnan(numbers).any())
-        return _draft_numeric(numbers[np.isfinite(numbers)], missing)
+        return _draft_numeric(numbers[np.isfinite(numbers)])
+    days = read_dates(objects(present), "day")
+    if present and np.isnan(days).mean() <= 1 - MOSTLY:
+        return _draft_date(read_dates(objects(present), "year"))
     if len(texts) > MAX_CATEGORIES and 2 * len(texts) > len(present):
         return None
     frequent = texts[np.argsort(-counts, kind="stable")[:MAX_CATEGORIES]]
-    values = sorted(frequent.tolist()) or ["none"]
-    return Categorical(values, other=len(texts) > MAX_CATEGORIES, missing=missing)
+    return Categorical(sorted(frequent.tolist()) or ["none"])
 
 
-def _is_blank(value: Any) -> bool:
-    if isinstance(value, str):
-        return not value.strip() or value.strip() in MISSING_TEXTS
-    return is_missing(value)
-
-
-def _draft_numeric(finite: NDArray[np.float64], missing: bool) -> Numeric:
+def _draft_numeric(finite: NDArray[np.float64]) -> Numeric:
     if not len(finite):
-        return Numeric(low=-0.5, high=0.5, missing=missing)
+        return Numeric(low=-0.5, high=0.5)
     low, high = float(finite.min()), float(finite.max())
     # Beyond, floats are whole whatever the values were.
     if bool(np.all(finite == np.floor(finite))) and max(-low, high) < EXACT:
         low, high = _outward_whole(int(low), int(high))
-        return Numeric(low=low, high=high, missing=missing, integer=True)
+        return Numeric(low=low, high=high, integer=True)
     low, high = _outward(low, high)
-    return Numeric(low=low, high=high, missing=missing)
+    return Numeric(low=low, high=high)
+
+
+def _draft_date(years: NDArray[np.float64]) -> Date:
+    """Declare whole years, in months."""
+    first, last = (text_of_date(year, "year") for year in (np.nanmin(years), np.nanmax(years)))
+    return Date(f"{first}-01", f"{last}-12", unit="month")
 
 
 def _outward(low: float, high: float) -> tuple[float, float]:

@@ -9,12 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
-
-from smoothboost.table.cells import MISSING_TEXTS
-from smoothboost.table.schema import Categorical, Schema, text_of
 
 
 @contextmanager
@@ -130,23 +126,6 @@ def _read_csv(path: Path, columns: list[str]) -> pa.Table:
             null_values=[""],
         ),
     )
-
-
-def missing_as_null(rows: pa.Table, schema: Schema, path: Path) -> pa.Table:
-    """Return the declared columns; CSV's ways to write "missing" count unless declared."""
-    if path.suffix.lower() == ".csv":
-        for name, column in schema.columns.items():
-            if isinstance(column, Categorical) and name in rows.column_names:
-                rows = _without_missing_texts(rows, name, column)
-    return rows
-
-
-def _without_missing_texts(rows: pa.Table, name: str, column: Categorical) -> pa.Table:
-    declared = {text_of(value) for value in column.values}
-    missing = pa.array(sorted(MISSING_TEXTS - declared), pa.string())
-    blank = pc.is_in(rows[name], value_set=missing)
-    cells = pc.if_else(blank, pa.scalar(None, pa.string()), rows[name])
-    return rows.set_column(rows.column_names.index(name), name, cells)
 
 
 def write_table(rows: pa.Table, path: Path, suffix: str) -> None:

@@ -8,37 +8,58 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from math import fsum, nextafter
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from smoothboost import _validate
-from smoothboost.table.columns import (
+from smoothboost.table.canonical import canonical_text, content_hash, no_duplicates
+from smoothboost.table.columns import KINDS, Boolean, Categorical, Column, Date, Numeric
+from smoothboost.table.declared import (
     MAX_CODES,
-    Boolean,
-    Categorical,
-    Column,
     Label,
-    Numeric,
     as_label,
+    as_labels,
     as_sequence,
+    check_description,
     check_distinct,
     check_flag,
-    listed,
+    declarable,
     text_of,
 )
 
-__all__ = ["MAX_CODES", "Boolean", "Categorical", "Column", "Label", "Numeric", "Schema", "text_of"]
+__all__ = [
+    "MAX_CODES",
+    "Boolean",
+    "Categorical",
+    "Column",
+    "Date",
+    "Label",
+    "Numeric",
+    "Schema",
+    "text_of",
+]
 
 FORMAT = "smoothboost-schema"
 FORMAT_VERSION = 2
-_VERSION_1_DEFAULTS: dict[str, Any] = {"bins": 32, "scale": "linear"}
-"""What numeric columns of version 1 mean where they do not say; since then, it is automatic."""
-_SINCE_VERSION_2 = {"base_rates", "integer"}
-
-_KINDS: dict[str, type[Column]] = {kind.kind: kind for kind in (Numeric, Categorical, Boolean)}
+_KEYS = {
+    "format",
+    "version",
+    "drafted",
+    "columns",
+    "target",
+    "target_description",
+    "base_rates",
+    "$schema",
+}
+_VERSION_1_DEFAULTS: dict[str, dict[str, Any]] = {
+    Numeric.kind: {"bins": 32, "scale": "linear", "missing": False},
+    Categorical.kind: {"other": False, "missing": False},
+    Boolean.kind: {"missing": False},
+}
+"""What columns of version 1 mean where they do not say."""
+_SINCE_VERSION_2 = {"base_rates", "target_description", "description", "integer", "groups"}
 
 
 class Schema:
@@ -46,7 +67,7 @@ class Schema:
 
     Parameters
     ----------
-    columns : mapping of str to Numeric, Categorical or Boolean
+    columns : mapping of str to Numeric, Date, Categorical or Boolean
         The columns a model may use, by name.
     target : sequence of str, int, float or bool
         The classes, at least two. With two, the second is the positive one.
@@ -56,6 +77,8 @@ class Schema:
     base_rates : mapping of class to float, optional
         The share of every class, if it is publicly known; never counted in the rows. The
         attribute holds the shares in the order of `target`, or None.
+    target_description : str, optional
+        What the classes are, and where they and their shares are publicly known from.
 
     Examples
     --------
@@ -72,6 +95,7 @@ class Schema:
         target: Sequence[Label],
         drafted: bool = False,
         base_rates: Mapping[Any, float] | None = None,
+        target_description: str | None = None,
     ) -> None:
         if not isinstance(columns, Mapping) or not columns:
             raise ValueError("Expected columns to be a non-empty mapping of names to columns.")
@@ -80,21 +104,22 @@ class Schema:
                 raise ValueError(f"Expected column names to be text, got {name!r}.")
             if not isinstance(column, Column):
                 raise ValueError(
-                    f"Expected column {name!r} to be Numeric, Categorical or Boolean, "
+                    f"Expected column {name!r} to be Numeric, Date, Categorical or Boolean, "
                     f"got {type(column).__name__}."
                 )
-        classes = tuple(as_label("target", label) for label in as_sequence("target", target))
+        classes = as_labels("target", target)
         if not 2 <= len(classes) <= MAX_CODES:
             raise ValueError(
                 f"Expected target to declare 2 to {MAX_CODES} classes, "
                 f"got {len(classes)} class(es)."
             )
-        check_distinct("target", classes)
         check_flag("drafted", drafted)
+        check_description("target_description", target_description)
         self.drafted = drafted
         self.columns = dict(columns)
         self.target = classes
         self.base_rates = None if base_rates is None else _shares(base_rates, classes)
+        self.target_description = target_description
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -119,22 +144,58 @@ class Schema:
             rate = self.base_rates[at]
             others = min(1 - rate, nextafter(1, 0))  # below 1, however small the rate
             rates = dict(zip(target, (others, rate), strict=True))
-        return Schema(self.columns, target, self.drafted, rates)
+        return Schema(self.columns, target, self.drafted, rates, self.target_description)
+
+    @property
+    def content_hash(self) -> str:
+        """The SHA-256 of the schema's bytes as `write` writes them, to cite it by.
+
+        Examples
+        --------
+        >>> Schema({"member": Boolean()}, target=["no", "yes"]).content_hash[:16]
+        '97dab32675df5ea1'
+        """
+        return content_hash(self.to_json())
 
     def to_json(self) -> str:
-        """Write the schema as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n"
+        """Write the schema as JSON text; the same schema always gives the same bytes."""
+        return canonical_text(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as plain lists and dictionaries."""
+        described = {"target_description": self.target_description}
         return {
             "format": FORMAT,
             "version": FORMAT_VERSION,
-            **({"drafted": True} if self.drafted else {}),
-            "columns": {name: _column_to_dict(column) for name, column in self.columns.items()},
+            "drafted": self.drafted,
+            "columns": {name: column.to_dict() for name, column in self.columns.items()},
             "target": list(self.target),
+            **({} if self.target_description is None else described),
             **({} if self.base_rates is None else {"base_rates": self._rates_by_text()}),
         }
+
+    def written_cuts(self) -> dict[str, list[Any]]:
+        """Return the cuts of every number and date, as a model file has them."""
+        return {
+            name: column.written_cuts()
+            for name, column in self.columns.items()
+            if isinstance(column, Numeric | Date)
+        }
+
+    def with_cuts(self, written: Any) -> Schema:
+        """Return the schema with the cuts that a model file says."""
+        names = list(self.written_cuts())
+        if not isinstance(written, dict) or set(written) != set(names):
+            raise ValueError(f"Expected cuts of the columns {', '.join(names)}, and of no other.")
+        columns = dict(self.columns)
+        for name, column in columns.items():
+            if isinstance(column, Numeric | Date):
+                try:
+                    columns[name] = column.with_cuts(written[name])
+                except ValueError as error:
+                    raise ValueError(f"Column {name!r}: {error}") from None
+        rates = None if self.base_rates is None else self._rates_by_text()
+        return Schema(columns, self.target, self.drafted, rates, self.target_description)
 
     def _rates_by_text(self) -> dict[str, float]:
         return dict(zip(map(text_of, self.target), self.base_rates or (), strict=True))
@@ -143,7 +204,7 @@ class Schema:
     def from_json(cls, text: str) -> Schema:
         """Read a schema from JSON text."""
         try:
-            document = json.loads(text, object_pairs_hook=_no_duplicates)
+            document = json.loads(text, object_pairs_hook=no_duplicates)
         except (json.JSONDecodeError, RecursionError) as error:
             raise ValueError(f"Expected a schema in JSON, got something else: {error}.") from None
         return cls.from_dict(document)
@@ -154,13 +215,12 @@ class Schema:
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise ValueError(f'Expected a schema with "format": "{FORMAT}", got something else.')
         version = document.get("version")
-        if version not in range(1, FORMAT_VERSION + 1):
+        if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
             raise ValueError(
                 f"Expected schema version 1 to {FORMAT_VERSION}, got {version!r}; "
                 "a newer smoothboost may read it."
             )
-        known = {"format", "version", "drafted", "columns", "target", "base_rates", "$schema"}
-        if set(document) - known or not isinstance(document.get("columns"), dict):
+        if set(document) - _KEYS or not isinstance(document.get("columns"), dict):
             raise ValueError(
                 "Expected a schema with the keys format, version, columns and target, "
                 f"got {sorted(document)}."
@@ -173,6 +233,7 @@ class Schema:
             document.get("target", ()),
             document.get("drafted", False),
             document.get("base_rates"),
+            document.get("target_description"),
         )
 
     def write(self, path: str | PathLike[str]) -> None:
@@ -197,13 +258,16 @@ class Schema:
     def _key(self) -> tuple[object, ...]:
         # 1 == True in Python, but they are different declarations.
         types = tuple(map(type, self.target))
-        return tuple(self.columns.items()), self.target, types, self.drafted, self.base_rates
+        facts = self.drafted, self.base_rates, self.target_description
+        return tuple(self.columns.items()), self.target, types, *facts
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name!r}: {column!r}" for name, column in self.columns.items())
         mark = ", drafted=True" if self.drafted else ""
         rates = "" if self.base_rates is None else f", base_rates={self._rates_by_text()!r}"
-        return f"Schema({{{columns}}}, target={list(self.target)!r}{mark}{rates})"
+        said = self.target_description
+        about = "" if said is None else f", target_description={said!r}"
+        return f"Schema({{{columns}}}, target={list(self.target)!r}{mark}{rates}{about})"
 
 
 def _shares(declared: Any, target: tuple[Label, ...]) -> tuple[float, ...]:
@@ -237,57 +301,57 @@ def _shares(declared: Any, target: tuple[Label, ...]) -> tuple[float, ...]:
     return rates
 
 
-def _column_to_dict(column: Column) -> dict[str, Any]:
-    declared = {field.name: getattr(column, field.name) for field in fields(column)}
-    kept = {
-        name: listed(value)
-        for name, value in declared.items()
-        if value is not None and value is not False
-    }
-    return {"kind": column.kind, **kept}
-
-
 def _from_version_1(document: dict[str, Any]) -> dict[str, Any]:
     """Say in words of today's version what a document of version 1 means."""
     columns = {name: _column_from_version_1(c) for name, c in document["columns"].items()}
     places = [document, *(c for c in columns.values() if isinstance(c, dict))]
-    if late := {key for place in places for key in place} & _SINCE_VERSION_2:
+    late = {key for place in places for key in place} & _SINCE_VERSION_2
+    if any(place.get("kind") == Date.kind for place in places):
+        late.add("dates")
+    if late:
         raise ValueError(f"Expected {' and '.join(sorted(late))} in version 2, got version 1.")
     return {**document, "columns": columns}
 
 
 def _column_from_version_1(column: Any) -> Any:
-    if not isinstance(column, dict) or column.get("kind") != Numeric.kind:
+    kinds = list(_VERSION_1_DEFAULTS)  # not the mapping itself: a kind may be unhashable
+    if not isinstance(column, dict) or column.get("kind") not in kinds:
         return column
-    if column.get("edges") is None:
-        left_out = {k: v for k, v in _VERSION_1_DEFAULTS.items() if column.get(k) is None}
-        return {**column, **left_out}
-    if column.get("scale") == _VERSION_1_DEFAULTS["scale"]:  # then as good as left out
-        return {key: value for key, value in column.items() if key != "scale"}
-    return column
+    defaults = _VERSION_1_DEFAULTS[column["kind"]]
+    if column.get("edges") is not None:
+        defaults = {"missing": defaults["missing"]}
+        if column.get("scale") == "linear":  # then as good as left out
+            column = {key: value for key, value in column.items() if key != "scale"}
+    return {**column, **{k: v for k, v in defaults.items() if column.get(k) is None}}
 
 
 def _column_from_dict(name: str, document: Any) -> Column:
-    kinds = list(_KINDS)  # not the mapping itself: a kind may be unhashable
+    kinds = list(KINDS)  # not the mapping itself: a kind may be unhashable
     if not isinstance(document, dict) or document.get("kind") not in kinds:
-        raise ValueError(f"Expected column {name!r} to have a kind of {', '.join(_KINDS)}.")
-    kind = _KINDS[document["kind"]]
+        raise ValueError(f"Expected column {name!r} to have a kind of {', '.join(KINDS)}.")
+    kind = KINDS[document["kind"]]
     arguments = {key: value for key, value in document.items() if key != "kind"}
-    known = {field.name for field in fields(kind)}
+    known = {each.name for each in declarable(kind)}
     if unknown := set(arguments) - known:
         raise ValueError(
             f"Expected column {name!r} to have only {', '.join(sorted(known))}, "
             f"got {', '.join(sorted(unknown))}."
         )
     try:
+        if "groups" in arguments:
+            arguments["groups"] = _groups_from_list(arguments["groups"])
         return kind(**arguments)
     except (TypeError, ValueError) as error:
         raise ValueError(f"Column {name!r}: {error}") from None
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    if len(set(names)) < len(names):
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(f"Expected each name once, got {', '.join(map(repr, repeated))} twice.")
-    return dict(pairs)
+def _groups_from_list(document: Any) -> dict[Any, Any]:
+    """Read groups, which are listed, since their order gives the codes."""
+    groups = list(as_sequence("groups", document))
+    if any(not isinstance(group, dict) or set(group) != {"name", "values"} for group in groups):
+        raise ValueError("Expected groups to be a list, each of them with name and values.")
+    names = [group["name"] for group in groups]
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError("Expected groups to be named by text.")
+    check_distinct("names of groups", names)
+    return {group["name"]: group["values"] for group in groups}

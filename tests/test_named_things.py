@@ -1,4 +1,4 @@
-"""What pages, comments and docstrings name exists: files, tests, tasks of make, modules, members."""
+"""What pages, docstrings and comments name exists: files, tests, tasks, modules, members."""
 
 from __future__ import annotations
 

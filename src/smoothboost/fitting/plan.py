@@ -128,12 +128,16 @@ class Plan:
 
         Kinds of a round's choices are numbers, and kinds of looks names.
         """
-        mechanism = Maximum if self.mechanism is None else MECHANISMS[self.mechanism]
+        mechanism = self._mechanism
         if isinstance(kind, int):
             return select(mechanism, scores, self.stages[kind].rate)
         look = self.look(kind)
         assert look is not None
         return select(mechanism, scores, look.rate)
+
+    @property
+    def _mechanism(self) -> type[Selection]:
+        return Maximum if self.mechanism is None else MECHANISMS[self.mechanism]
 
     @property
     def n_choices(self) -> int:
@@ -148,7 +152,7 @@ class Plan:
         -----
         Guarantee: a choice of range R is (rate * R)-DP (docs/privacy/selection.md).
         """
-        bounded = self.mechanism == "exponential"
+        bounded = self._mechanism.bounded_range
         return tuple(
             Spend(stage.rate * width, bounded, stage.choice.times * count)
             for stage in self.stages

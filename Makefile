@@ -84,7 +84,7 @@ short-lists: $(PAPER)/ready  ## what a model with few rules costs
 	$(RUN_PAPER) python -m benchmarks.short_lists
 
 audit-full: $(VENV)/ready  ## the exhaustive audits that are too large for CI
-	$(RUN) python tests/privacy/audit_full.py | tee docs/results/audit.md
+	$(RUN) python tests/privacy/audit_full.py docs/results/audit.csv | tee docs/results/audit.md
 
 docs: $(VENV)/ready  ## run every code block of the documentation
 	$(RUN) pytest tests/test_docs.py

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import doctest
 import importlib
 import pkgutil
@@ -9,6 +10,7 @@ import re
 import warnings
 from pathlib import Path
 
+import audit_full
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -72,6 +74,24 @@ def test_the_links_of_a_page_lead_somewhere(page):
         assert goal.exists(), f"{target} does not exist"
         if anchor:
             assert anchor[1:] in anchors_of(goal), f"{target}{anchor} is not a heading"
+
+
+def test_pages_of_commands_are_apart_from_written_ones_and_say_which_command():
+    for page in PAGES:
+        text, made = page.read_text(encoding="utf-8"), page.parent.name in ("paper", "results")
+        assert bool(re.search("^Made by `make [a-z-]+`", text, re.MULTILINE)) == made, page
+        assert not made or not re.search(r"\d{4}-\d\d-\d\d", text), page  # which changes nothing
+
+
+def test_the_page_on_audits_sums_up_its_file():
+    results = ROOT / "docs" / "results"
+    with (results / "audit.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    text = (results / "audit.md").read_text(encoding="utf-8")
+    assert text.startswith(f"{audit_full.INTRODUCTION}\n{audit_full.summary(rows)}\n")
+    shares = [float(row[name]) for row in rows for name in audit_full.SHARES if row[name]]
+    assert max(shares) <= 1
+    assert f"over {len(shares):,} audits" in text
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -48,7 +48,7 @@ test-newest: $(VENV)/ready  ## all tests, with the newest libraries
 
 test-oldest: $(OLDEST)/ready  ## the estimator's tests with scikit-learn 1.6
 	$(RUN_OLDEST) pip install --quiet --no-deps --force-reinstall .
-	$(RUN_OLDEST) pytest -n 2 tests/test_classifier.py tests/test_classifier_input.py
+	$(RUN_OLDEST) pytest -n 2 tests/test_classifier*.py
 
 test-paper: $(PAPER)/ready  ## the experiments' and the accuracy benchmark's tests, and the paper in small
 	$(RUN_PAPER) python -m pytest -n 2 --doctest-modules -o consider_namespace_packages=true experiments benchmarks/accuracy

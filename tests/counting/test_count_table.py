@@ -7,7 +7,7 @@ from smoothboost import Categorical, Numeric, Schema
 from smoothboost.counting import _kernels, count_table
 from smoothboost.counting.count_table import CountTable
 from smoothboost.counting.engine import LocalEngine
-from smoothboost.rules import Literal, LiteralRule, Members
+from smoothboost.rules import Literal, LiteralRule, Members, Rule
 from smoothboost.table.coded import Table
 
 N_ROUNDS = 24
@@ -78,7 +78,7 @@ def check_against_twin(table, n_rules, n_threads=1, seed=0, local=None):
     rng = np.random.default_rng(seed)
     local = CountTable(table, n_rules, n_threads) if local is None else local
     assert local.n_rows == table.n_rows
-    rules = []
+    rules: list[Rule] = []
     for done in range(n_rules + 1):
         weights = random_weights(table, done, rng)
         assert np.array_equal(local.level_counts(), twin_level_counts(table, rules))

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
+from typing import Any
 
 from boosting_audit import MECHANISMS, SET_RULE, THREE_CUTS, Setting, audit, audit_delta
 
@@ -19,13 +20,13 @@ from smoothboost.learners.impurity import CRITERIA
 
 EPSILONS = tuple(Fraction(epsilon) for epsilon in ("1/10", "1", "4"))
 MEASURES = [
-    tuple(map(Fraction, pair))
-    for pair in (("2/5", "1"), ("1/5", "1/2"), ("3/5", "2"), ("1", "2/5"))
+    (Fraction(density), Fraction(rate))
+    for density, rate in (("2/5", "1"), ("1/5", "1/2"), ("3/5", "2"), ("1", "2/5"))
 ]
-CEILING = tuple(map(Fraction, ("4/5", "1")))
+CEILING = (Fraction("4/5"), Fraction(1))
 QUARTER, HALF = Fraction(1, 4), Fraction(1, 2)
-FALLS = {"cooling": Fraction(7, 10), "columns": "Boolean"}
-SMALL = {"columns": "Boolean"}
+FALLS: dict[str, Any] = {"cooling": Fraction(7, 10), "columns": "Boolean"}
+SMALL: dict[str, Any] = {"columns": "Boolean"}
 WEIGHTED = {2: tuple(map(Fraction, (1, 3))), 3: tuple(map(Fraction, (1, 3, 2)))}
 
 FOLLOWING = [

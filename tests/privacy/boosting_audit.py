@@ -27,9 +27,10 @@ from smoothboost.privacy.audit import (
     tables_of,
 )
 from smoothboost.table.coded import Table
+from smoothboost.table.columns import Column
 
 MECHANISMS = ("permute_and_flip", "exponential")
-COLUMNS = {
+COLUMNS: dict[str, dict[str, Column]] = {
     "two Booleans": {"a": Boolean(), "b": Boolean()},
     "number": {"a": Numeric(edges=[1, 2])},  # three codes: intervals compete
     "Boolean": {"a": Boolean()},  # few rules, so that many rounds can be followed
@@ -66,7 +67,8 @@ class Setting:
     delta: float = 0.0
 
     def __str__(self) -> str:
-        parts = [self.learner, self.columns, self.n_rows, self.n_classes, self.n_rounds]
+        parts: list[object] = [self.learner, self.columns]
+        parts += [self.n_rows, self.n_classes, self.n_rounds]
         parts += [self.density, self.learning_rate, self.class_weights, self.calibration]
         parts += [self.cooling] if self.cooling < 1 else []
         parts += [f"looks {self.look_share}"] if self.follows else []
@@ -138,7 +140,9 @@ class Setting:
         cells = np.array(rows, dtype=np.uint8)
         table = Table(self.schema, np.ascontiguousarray(cells[:, :-1].T), cells[:, -1].copy())
         engines = engines_of(table, self.candidates, plan.measure.n_rounds)
-        return Booster(engines, self.candidates, plan, lambda shares: self.costs)
+        costs = self.costs
+        asked = None if costs is None else lambda shares: costs
+        return Booster(engines, self.candidates, plan, asked)
 
 
 Rows = tuple[tuple[int, ...], ...]

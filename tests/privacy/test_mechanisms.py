@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from smoothboost.privacy import mechanisms
+from smoothboost.privacy.exact import exp_bounds
 from smoothboost.privacy.mechanisms import (
     MECHANISMS,
     Exponential,
@@ -192,7 +193,7 @@ class TestSamplerIsExact:
         # U = word . more bits: below exp(-x) or not, decided at 400 bits.
         more = SeededBits(seed).take(64)
         uniform = Fraction((word << 512) | int.from_bytes(more, "big"), 1 << 528)
-        low, high = mechanisms.exp_bounds(x, 400)
+        low, high = exp_bounds(x, 400)
         decided = mechanisms._is_below_exp(word, 16, x, GivenBits(more))
         if uniform * 2**400 + 1 < low:
             assert decided

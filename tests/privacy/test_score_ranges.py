@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from smoothboost import Boolean, Categorical, Numeric, OneRule, PairRule, Schema, TopDown
+from smoothboost.classifier import Learner
 from smoothboost.fitting.boost import Booster
 from smoothboost.fitting.plan import make_plan
 from smoothboost.fitting.pricing import Budget
@@ -18,13 +20,14 @@ from smoothboost.fitting.problems import candidates_of, engines_of
 from smoothboost.learners.literals import Constraints
 from smoothboost.privacy.factored import FactoredScores
 from smoothboost.table.coded import Table
+from smoothboost.table.columns import Column
 
-COLUMNS = {
+COLUMNS: dict[str, Column] = {
     "number": Numeric(edges=[1, 2, 3]),
     "category": Categorical(["w", "x", "y", "z"]),
     "flag": Boolean(),
 }
-LEARNERS = {
+LEARNERS: dict[str, Learner] = {
     "1-rules": OneRule(),
     "sets": OneRule(literals="sets"),
     "three cuts": OneRule(literals="sets", cuts=3, apart=1),
@@ -102,7 +105,7 @@ class Fit:
         way = self.rng.integers(4)
         at = int(self.rng.integers(self.n_rows))
         if way < 2:  # the worst classified row, or the best
-            problem = booster._problems[self.rng.integers(len(booster._problems))]
+            problem: Any = booster._problems[self.rng.integers(len(booster._problems))]
             levels = problem.engine._row_levels(0, self.n_rows)
             at = int(levels.argmin() if way else levels.argmax())
         elif way == 2:

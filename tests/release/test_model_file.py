@@ -6,39 +6,21 @@ import json
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_models import FRAME, SCHEMA, THREE, model
 from trees import literals
 from trees import rules as any_rules
 
-from smoothboost import Boolean, Categorical, Model, Numeric, Schema
+from smoothboost import Model
 from smoothboost.link import Link
-from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.release.model import ErrorLook
 from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule
 
-SCHEMA = Schema(
-    {
-        "age": Numeric(low=0, high=100, bins=4, missing=True),
-        "colour": Categorical(["red", "green", "blue"], other=True),
-        "member": Boolean(),
-    },
-    target=["no", "yes"],
-)
-THREE = Schema(dict(SCHEMA.columns), target=["low", "middle", "high"])
-GUARANTEE = Guarantee(0.5, 0.0, 0.5, 1, 1000, "permute_and_flip", "tight", False, False)
-FRAME = pd.DataFrame(
-    {"age": [10, 60, np.nan], "colour": ["red", "pink", "blue"], "member": [True, False, True]}
-)
 N_CODES = [column.n_codes for column in SCHEMA.columns.values()]
 MIXED = st.lists(any_rules(3, literals(N_CODES)), min_size=1, max_size=6)
 TREE = TreeRule(Split(Literal.at_most(0, 1), Split(Literal.equals(2, 1), 1, 0), 0))
-
-
-def model(rules, schema=SCHEMA, **more):
-    return Model(schema, tuple(rules), GUARANTEE, **more)
 
 
 EXAMPLE = model(

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smoothboost import Boolean, Categorical, Numeric, Schema
+from smoothboost.table.columns import Column
 from smoothboost.table.schema import text_of
 
 PUBLISHED = json.loads(files("smoothboost").joinpath("data/schema.schema.json").read_text("utf-8"))
@@ -103,7 +104,7 @@ def test_the_published_json_schema_is_itself_valid():
 
 
 def test_automatic_bins_and_scale_stand_in_the_file_and_other_defaults_do_not():
-    columns = {
+    columns: dict[str, Column] = {
         "n": Numeric(low=0, high=1),
         "w": Numeric(low=0, high=1e6),
         "i": Numeric(low=1, high=5, integer=True),
@@ -408,9 +409,11 @@ def test_text_is_not_taken_for_a_list_of_letters(values):
 
 
 def test_numpy_scalars_are_declared_as_the_plain_values_they_hold():
-    column = Categorical(np.array([1, 2]))
+    column = Categorical(np.array([1, 2]))  # type: ignore[arg-type]
     assert [type(value) for value in column.values] == [int, int]
-    assert Schema({"a": Boolean()}, target=np.array([False, True])).target == (False, True)
+    labels = np.array([False, True])
+    schema = Schema({"a": Boolean()}, target=labels)  # type: ignore[arg-type]
+    assert schema.target == (False, True)
 
 
 def test_bins_are_counted_where_every_whole_number_has_one():

@@ -174,7 +174,8 @@ PLANNED_DELTAS = [
 DELTAS = "delta above 0"
 COLUMNS = [(mechanism, epsilon) for mechanism in MECHANISMS for epsilon in EPSILONS]
 FACTS = ("kind", "rules", "n", "classes", "rounds", "density", "rate", "clips")
-SHARES = [f"{'PF' if name[0] == 'p' else 'EM'} {float(epsilon):g}" for name, epsilon in COLUMNS]
+SHORT = {"permute_and_flip": "PF", "exponential": "EM"}
+SHARES = [f"{SHORT[mechanism]} {float(epsilon):g}" for mechanism, epsilon in COLUMNS]
 INTRODUCTION = """\
 # Exhaustive audit
 

@@ -15,10 +15,11 @@ from smoothboost import Boolean, Categorical, Numeric, OneRule, PairRule, Schema
 from smoothboost.fitting import automatic
 from smoothboost.fitting.boost import Booster
 from smoothboost.fitting.plan import Plan, make_plan
-from smoothboost.fitting.pricing import Budget
+from smoothboost.fitting.pricing import Budget, mechanisms_for
 from smoothboost.fitting.problems import candidates_of, engines_of
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
+from smoothboost.privacy import mechanisms
 from smoothboost.privacy.audit import (
     Release,
     largest_divergence,
@@ -29,7 +30,7 @@ from smoothboost.privacy.audit import (
 from smoothboost.table.coded import Table
 from smoothboost.table.columns import Column
 
-MECHANISMS = ("permute_and_flip", "exponential")
+MECHANISMS = tuple(mechanisms.MECHANISMS)
 COLUMNS: dict[str, dict[str, Column]] = {
     "two Booleans": {"a": Boolean(), "b": Boolean()},
     "number": {"a": Numeric(edges=[1, 2])},  # three codes: intervals compete
@@ -103,7 +104,7 @@ class Setting:
     @property
     def mechanisms(self) -> tuple[str, ...]:
         """Those that may choose."""
-        return MECHANISMS[1:] if self.candidates[0].even else MECHANISMS
+        return tuple(mechanisms_for(self.candidates[0]))
 
     def plan(self, mechanism: str, epsilon: Fraction) -> Plan:
         """What a fit would spend; planned anew each time, so that mutations count."""

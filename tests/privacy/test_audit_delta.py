@@ -17,6 +17,7 @@ from smoothboost.fitting import pricing
 from smoothboost.learners.one_rule import OneRuleCandidates
 from smoothboost.privacy.accountant import total_epsilon
 from smoothboost.privacy.audit import largest_divergence
+from smoothboost.privacy.mechanisms import PermuteAndFlip
 
 EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(2))
 ROUNDING = 1e-12
@@ -108,3 +109,10 @@ class TestMutations:
             outputs, domain_of(setting), [float(self.EPSILON)] * 2
         )
         assert exponential <= 0.1 + ROUNDING < 1.01 * 0.1 < flip
+
+    def test_permute_and_flip_that_claims_bounded_range_is_caught(self, monkeypatch):
+        setting = Setting(4, 2, 1, Fraction(1), Fraction(1), delta=0.1)
+        asked = "permute_and_flip", self.EPSILON
+        assert audit_delta(setting, (self.EPSILON,))[asked] <= 0.1 + ROUNDING
+        monkeypatch.setattr(PermuteAndFlip, "bounded_range", True)
+        assert audit_delta(setting, (self.EPSILON,))[asked] > 1.01 * 0.1

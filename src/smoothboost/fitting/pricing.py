@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 PAPERS_MECHANISM = "exponential"
+"""What the paper chooses with."""
 
 
 @dataclass(frozen=True)

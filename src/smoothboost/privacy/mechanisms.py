@@ -43,7 +43,8 @@ class Selection(ABC):
     rate: Fraction
 
     bounded_range: ClassVar[bool]
-    """Whether losses at rate r lie in an interval of length r * R, so that delta buys more."""
+    """Whether losses at rate r lie in an interval of length r * R, so that delta buys more
+    (docs/privacy/composition.md)."""
     takes_prior: ClassVar[bool]
     """Whether candidates may have a prior, and so be too many to list."""
     rare_errors: ClassVar[float]

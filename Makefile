@@ -3,6 +3,8 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 OLDEST := .venv-oldest
 PAPER := .venv-experiments
+DEBIAN ?= sid
+NEWEST_PYTHON := build/newest-python
 DATA ?= ../shared/datasets
 export SMOOTHBOOST_DATA ?= $(abspath $(DATA))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -14,11 +16,11 @@ PAPER_FLAGS := $(if $(FAST),--fast --folder build/paper-fast)
 BUILD_TOOLS := "meson-python>=0.17" "meson>=1.5" ninja "cython>=3.1" "numpy>=2.0"
 
 SHELL := /bin/bash -o pipefail
-.PHONY: help demo test test-newest test-oldest test-paper paper lint format bench accuracy learner-speed auto-rule short-lists audit-full docs clean
+.PHONY: help demo test test-newest test-oldest test-newest-python test-paper paper lint format bench accuracy learner-speed auto-rule short-lists audit-full docs clean
 .DEFAULT_GOAL := help
 
 help:  ## list the tasks
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-17s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-19s %s\n", $$1, $$2}'
 
 $(VENV)/ready: pyproject.toml meson.build
 	$(PYTHON) -m venv $(VENV)
@@ -38,17 +40,35 @@ $(PAPER)/ready: pyproject.toml meson.build $(SOURCES)
 	$(RUN_PAPER) pip install --quiet ninja ".[experiments]"
 	touch $@
 
+# The machine keeps the Python that it has: a newer one gets a tree of its own.
+$(NEWEST_PYTHON)/ready:
+	rm -rf $(NEWEST_PYTHON)
+	mkdir -p build
+	debootstrap --variant=minbase --include=python3-venv,python3-dev,gcc,g++ $(DEBIAN) $(NEWEST_PYTHON)
+	mkdir -p $(NEWEST_PYTHON)/etc/ssl/certs
+	cp /etc/resolv.conf $(NEWEST_PYTHON)/etc
+	cp /etc/ssl/certs/ca-certificates.crt $(NEWEST_PYTHON)/etc/ssl/certs
+	chroot $(NEWEST_PYTHON) python3 -m venv /venv
+	touch $@
+
 demo: $(VENV)/ready  ## fit and show a private model of the embedded table
 	$(RUN) smoothboost demo
 
 test: lint test-newest test-oldest test-paper  ## everything CI runs
 
 test-newest: $(VENV)/ready  ## all tests, with the newest libraries
-	$(RUN) pytest -n 2
+	$(RUN) pytest -n 2 --dist worksteal
 
 test-oldest: $(OLDEST)/ready  ## the estimator's tests with scikit-learn 1.6
 	$(RUN_OLDEST) pip install --quiet --no-deps --force-reinstall .
-	$(RUN_OLDEST) pytest -n 2 tests/test_classifier.py tests/test_classifier_input.py
+	$(RUN_OLDEST) pytest -n 2 tests/test_classifier*.py
+
+test-newest-python: $(NEWEST_PYTHON)/ready  ## the estimator's tests on Debian's newest Python (root, debootstrap)
+	rm -rf $(NEWEST_PYTHON)/smoothboost
+	mkdir $(NEWEST_PYTHON)/smoothboost
+	git ls-files -z | tar --null --files-from - --create | tar --extract --directory $(NEWEST_PYTHON)/smoothboost
+	chroot $(NEWEST_PYTHON) /venv/bin/pip install --quiet pytest pytest-xdist pandas /smoothboost
+	chroot $(NEWEST_PYTHON) sh -c "cd /smoothboost && /venv/bin/python -VV && /venv/bin/pytest -n 2 tests/test_classifier*.py"
 
 test-paper: $(PAPER)/ready  ## the experiments' and the accuracy benchmark's tests, and the paper in small
 	$(RUN_PAPER) python -m pytest -n 2 --doctest-modules -o consider_namespace_packages=true experiments benchmarks/accuracy
@@ -84,7 +104,7 @@ short-lists: $(PAPER)/ready  ## what a model with few rules costs
 	$(RUN_PAPER) python -m benchmarks.short_lists
 
 audit-full: $(VENV)/ready  ## the exhaustive audits that are too large for CI
-	$(RUN) python tests/privacy/audit_full.py | tee docs/results/audit.md
+	$(RUN) python tests/privacy/audit_full.py docs/results/audit.csv | tee docs/results/audit.md
 
 docs: $(VENV)/ready  ## run every code block of the documentation
 	$(RUN) pytest tests/test_docs.py

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -216,8 +215,8 @@ class Lab:
         """Write a page: what made it, then its blocks."""
         command = "make paper" + (" FAST=1" if self.fast else "")
         made = (
-            f"Made by `{command}` on {date.today().isoformat()}. Noise is seeded by a hash of each "
-            "fit's configuration; ± is one standard deviation."
+            f"Made by `{command}`. Noise is seeded by a hash of each fit's configuration; "
+            "± is one standard deviation."
         )
         if self.fast:
             made += " Reduced grids and repeats: not the reproduction itself."

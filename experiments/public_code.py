@@ -15,6 +15,7 @@ from experiments.printed import Setting
 from smoothboost.privacy.accountant import advanced_composition, largest
 
 NAME = "the public code's constants"
+WHY = "[why](../paper-errata.md#what-the-printed-tables-were-computed-with)"
 BINS = f"{NAME}, and bins of the rows (not private)"
 """The same on ten even bins between the smallest and the largest value in the rows."""
 

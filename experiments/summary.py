@@ -34,13 +34,13 @@ or more. (The quarter was set with numbers of a reduced run in view; with a half
 the 0.4-DP model would count as not explained.) The public code also reads bins from the rows; a
 number on such bins, which is not private and an experiment only, is added where it was tried. What
 all this says, and does not say, about how the printed tables came to be is
-[among the errata](errata.md#what-the-printed-tables-were-computed-with).
+[among the errata](../paper-errata.md#what-the-printed-tables-were-computed-with).
 """
 READER = """\
 For a reader of the paper: its privacy claim for the printed tables stands. If they were fitted with
 these constants, their models are ε-DP at the ε that is named by the tight price of a 1-rule, 2ηζ,
 and not by the paper's own 4ηζ, by which they would be 2ε-DP only. What ε never covered, tuning and
-bins read from rows, [it does not cover here either](errata.md#tuned-parameters).
+bins read from rows, [it does not cover here either](../paper-errata.md#tuned-parameters).
 """
 PAGES = """\
 - [Hyper-parameters](grid.md): the grid, and what cross-validation selects
@@ -51,7 +51,7 @@ PAGES = """\
 - [Generalization](generalization.md): Rademacher estimates beside what happens
 - [Pure against approximate](approximate.md): what δ buys
 - [Utility theorems](utility.md): what they promise, in numbers
-- [Errata](errata.md): what is wrong in the paper and in public code, with evidence
+- [Errata](../paper-errata.md): what is wrong in the paper and in public code, with evidence
 - [Where the code departs from the paper](../paper-differences.md)
 """
 HEADS = [

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from commands import COLUMNS, HEADER
 
 sys.path.insert(0, str(Path(__file__).parent / "privacy"))  # boosting_audit, shared with make
 
@@ -25,14 +26,6 @@ def data_folder() -> Path:
     if not (folder / "adult.data").exists():
         pytest.skip(f"the real tables are not in {folder}; set SMOOTHBOOST_DATA")
     return folder
-
-
-COLUMNS = {
-    "age": {"kind": "numeric", "low": 0, "high": 100, "bins": 10},
-    "job": {"kind": "categorical", "values": ["clerk", "farmer"], "other": True, "missing": True},
-    "member": {"kind": "boolean"},
-}
-HEADER = "id,age,job,member,income"
 
 
 @pytest.fixture

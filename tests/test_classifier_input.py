@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from test_classifier import FRAME, LABELS, SCHEMA, fitted
+from people import FRAME, LABELS, SCHEMA, fitted
 
 from smoothboost import OneRule, PairRule, Schema, SmoothBoostClassifier, TopDown
 from smoothboost.fitting.boost import Booster
@@ -123,13 +123,13 @@ class TestBadInput:
             ({"learner": OneRule}, "Expected learner to be"),
             ({"learner": PairRule("polynomial")}, "Expected literals to be one of"),
             ({"learner": PairRule(max_pairs=0)}, "Expected max_pairs .* >= 1, got 0"),
-            ({"learner": PairRule(max_pairs=1.5)}, "Expected max_pairs .* got 1.5"),
+            ({"learner": PairRule(max_pairs=1.5)}, "Expected max_pairs .* got 1.5"),  # type: ignore[arg-type]
             ({"learner": PairRule(columns=["height"])}, "declared columns, got 'height'"),
             ({"learner": PairRule(columns=["age", "age"])}, "each column once"),
             ({"learner": PairRule(columns=[])}, "a list of declared columns"),
             ({"learner": PairRule(columns="age")}, "a list of declared columns, got 'age'"),
-            ({"learner": PairRule(columns=[["age"]])}, "declared columns"),
-            ({"learner": TopDown("polynomial")}, "Expected splits to be a whole number"),
+            ({"learner": PairRule(columns=[["age"]])}, "declared columns"),  # type: ignore[list-item]
+            ({"learner": TopDown("polynomial")}, "Expected splits to be a whole number"),  # type: ignore[arg-type]
             ({"learner": TopDown(literals="polynomial")}, "Expected literals to be one of"),
             ({"learner": TopDown(splits=0)}, "Expected splits .* from 1 to 255, got 0"),
             ({"learner": TopDown(splits=256)}, "Expected splits .* from 1 to 255, got 256"),

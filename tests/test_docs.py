@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import doctest
 import importlib
 import pkgutil
@@ -9,6 +10,7 @@ import re
 import warnings
 from pathlib import Path
 
+import audit_full
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -21,6 +23,7 @@ from smoothboost.release import display
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RUN = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
 MODULES = sorted(
     info.name
@@ -49,7 +52,7 @@ def desk(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", RUN, ids=name_of)
 @pytest.mark.usefixtures("desk")
 def test_the_python_blocks_of_a_page_run(page):
     text = page.read_text(encoding="utf-8")
@@ -73,23 +76,22 @@ def test_the_links_of_a_page_lead_somewhere(page):
             assert anchor[1:] in anchors_of(goal), f"{target}{anchor} is not a heading"
 
 
-def test_every_test_that_the_errata_name_exists():
-    text = (ROOT / "docs" / "paper" / "errata.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"\btest_\w+(?!\w*\.py)\b", re.sub(r"test_\w+\.py", "", text)))
-    tests = [*(ROOT / "tests").rglob("test_*.py"), *(ROOT / "experiments").rglob("test_*.py")]
-    source = "\n".join(path.read_text(encoding="utf-8") for path in tests)
-    assert len(named) > 25
-    assert {name for name in named if f"def {name}(" not in source} == set()
+def test_pages_of_commands_are_apart_from_written_ones_and_say_which_command():
+    for page in PAGES:
+        text, made = page.read_text(encoding="utf-8"), page.parent.name in ("paper", "results")
+        assert bool(re.search("^Made by `make [a-z-]+`", text, re.MULTILINE)) == made, page
+        assert not made or not re.search(r"\d{4}-\d\d-\d\d", text), page  # which changes nothing
 
 
-def test_every_proof_page_that_the_code_names_exists():
-    named = {
-        match
-        for source in (ROOT / "src").rglob("*.py")
-        for match in re.findall(r"docs/[\w/-]+\.md", source.read_text(encoding="utf-8"))
-    }
-    assert named
-    assert not [page for page in sorted(named) if not (ROOT / page).exists()]
+def test_the_page_on_audits_sums_up_its_file():
+    results = ROOT / "docs" / "results"
+    with (results / "audit.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    text = (results / "audit.md").read_text(encoding="utf-8")
+    assert text.startswith(f"{audit_full.INTRODUCTION}\n{audit_full.summary(rows)}\n")
+    shares = [float(row[name]) for row in rows for name in audit_full.SHARES if row[name]]
+    assert max(shares) <= 1
+    assert f"over {len(shares):,} audits" in text
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -51,6 +51,7 @@ def imports_of(source: str) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names if alias.name.startswith("smoothboost")}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("smoothboost"):
+            assert node.module is not None
             inner = [f"{node.module}.{alias.name}" for alias in node.names]
             known = {f"smoothboost.{name}" for name in FILES.keys() | KERNELS.keys()}
             found |= {name if name in known else node.module for name in inner}

@@ -9,6 +9,7 @@ import json
 import warnings
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,10 +31,10 @@ SCHEMA = Schema(
     target=["no", "yes"],
 )
 
-GIVEN = {"n_rounds": 15, "density": 0.3, "learning_rate": 0.4, "random_state": 7}
+GIVEN: dict[str, Any] = {"n_rounds": 15, "density": 0.3, "learning_rate": 0.4, "random_state": 7}
 LEARNERS = ("one_rule", "pair_rule", "top_down")
 MECHANISMS = ("permute_and_flip", "exponential")
-CASES = {
+CASES: dict[str, dict[str, Any]] = {
     f"{learner}, {mechanism}, delta {delta}": {
         **GIVEN,
         "learner": learner,
@@ -110,8 +111,9 @@ def rows():
     return frame, np.where(yes, "yes", "no")
 
 
-def plain(node):
+def plain(node: Any) -> Any:
     """Write a rule, or a node of a tree, as lists of numbers."""
+    test: Any
     if isinstance(node, Split):
         test = node.literal
         sides = plain(node.if_true), plain(node.if_false)

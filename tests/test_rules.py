@@ -124,7 +124,7 @@ def test_rules_are_values():
     assert len({rule, LiteralRule(Literal(1, 0, 4), 0, 1), LiteralRule(None, 0, 0)}) == 2
     assert pickle.loads(pickle.dumps(rule)) == rule
     with pytest.raises(FrozenInstanceError):
-        rule.if_true = 1
+        rule.if_true = 1  # type: ignore[misc]
 
 
 A, B, C, D = Literal.equals(0, 1), Literal.at_most(1, 2), Literal(2, 1, 3), Members(0, (0, 2))

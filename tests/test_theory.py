@@ -189,7 +189,7 @@ def test_composition_is_the_accountants():
         (lambda: theory.selection_loss(0, 9, 0.5), "Expected exponent > 0, got 0."),
         (lambda: theory.selection_loss(1, 9, 1), "Expected failure in (0, 1), got 1."),
         (
-            lambda: theory.selection_loss(1, 0.5, 0.5),
+            lambda: theory.selection_loss(1, 0.5, 0.5),  # type: ignore[arg-type]
             "Expected n_rules to be a whole number >= 1, got 0.5.",
         ),
         (lambda: theory.rows_needed(1, 1, 0.1, 9, 0.5), "Expected density in (0, 1), got 1."),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
 from importlib.metadata import version
 
 from benchmarks.accuracy import checks, page
@@ -14,7 +13,7 @@ from benchmarks.accuracy.results import Results
 from benchmarks.accuracy.sources import Source
 
 HOW = """\
-Made by `{command}` on {day}, with smoothboost {smoothboost}, interpret-core {interpret},
+Made by `{command}`, with smoothboost {smoothboost}, interpret-core {interpret},
 diffprivlib {diffprivlib} and scikit-learn {sklearn}. {repeats} ± is one standard deviation
 over folds and seeds. Ours is `SmoothBoostClassifier(schema=…, epsilon=…, delta=…)` with nothing
 else set. The real tables have *plain schemas*: bounds and categories from their documentation.
@@ -111,7 +110,6 @@ def single(results: Results, grid: Grid, source: Source, lacking: Mapping[Fit, s
 def _how(command: str, repeats: str) -> str:
     return HOW.format(
         command=command,
-        day=date.today().isoformat(),
         smoothboost=version("smoothboost"),
         interpret=version("interpret-core"),
         diffprivlib=version("diffprivlib"),

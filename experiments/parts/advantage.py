@@ -242,7 +242,7 @@ def _public_blocks(runs: list[Result], public: list[Result]) -> list[str]:
     return [
         "## With the public code's constants",
         "The rows above called *public code's* have twice the exponent and half the learning rate "
-        "([why](errata.md#what-the-printed-tables-were-computed-with)). With τ = 300 the chosen "
+        f"({public_code.WHY}). With τ = 300 the chosen "
         f"rule's advantage falls below γ at round {_failed(public)} (one run at a time: "
         f"{_one_by_one(public)}) instead of {_failed(runs)} ({_one_by_one(runs)}); the paper says "
         "250. Runs dip below γ at different rounds, so their mean may do so later than any. With "

@@ -203,7 +203,7 @@ def _blocks(fixed: dict[Line, Curve], best: dict[Line, Curve]) -> list[str]:
         "standard deviation. *paper*: its calibration, and for δ > 0 the better of its basic and "
         "advanced composition. *ours*: the same rules with tight constants and the exact Rényi "
         "curve of the exponential mechanism. *public code's*: twice the exponent of *paper* and "
-        "half its learning rate ([why](errata.md#what-the-printed-tables-were-computed-with)).",
+        f"half its learning rate ({public_code.WHY}).",
         "## The same hyper-parameters for every ε: κ = λ = 1/4, τ = 99",
         "![Fixed hyper-parameters](approximate-fixed.png)",
         lines(fixed),

@@ -187,7 +187,7 @@ def _blocks(lab: Lab, rows: list[list[str]], public_rows: list[list[str]]) -> li
         "least that on training rows minus 0.46.",
         "## With the public code's constants",
         "The same with twice the exponent and half the learning rate "
-        "([why](errata.md#what-the-printed-tables-were-computed-with)). *Bins of the rows*: ten "
+        f"({public_code.WHY}). *Bins of the rows*: ten "
         "even ones between the smallest and the largest value in the training rows, which is not "
         "private and an experiment only; Mushroom has no numbers to cut.",
         table(heads, public_rows),

@@ -34,7 +34,7 @@ def run(lab: Lab) -> None:
         "multiple (1, 2 or 3) is in a column of its own. It says little where the columns differ "
         "little. Unknown bins are another possible cause.",
         f"*Public*: {public_code.NAME}, 2·ε and λ/2 in the paper's formula "
-        "([why](errata.md#what-the-printed-tables-were-computed-with)). *Public, bins*: besides, "
+        f"({public_code.WHY}). *Public, bins*: besides, "
         "ten even bins between the smallest and the largest value in the training rows. They are "
         "values of single rows, so these models are not private: an experiment only. Mushroom has "
         "no numbers to cut.",

@@ -83,7 +83,7 @@ def _public_blocks(
     return [
         "## With the public code's constants",
         "Twice the exponent and half the learning rate "
-        "([why](errata.md#what-the-printed-tables-were-computed-with)), picked in the same way:",
+        f"({public_code.WHY}), picked in the same way:",
         table(["votes", "feature", "value"], _votes(fits[typical])),
         f"Its test accuracy is {accuracies[typical]:.4f}. All {len(fits)} models: accuracy "
         f"{shown(accuracies)}, features {shown(features, 1)}. On ten even bins between the "

@@ -190,10 +190,10 @@ def test_a_page_made_again_changes_its_own_rows_of_the_summary_only(tmp_path):
 
 
 def test_the_errata_quote_the_summary():
-    pages = methods.ROOT / "docs" / "paper"
-    errata = (pages / "errata.md").read_text(encoding="utf-8")
+    pages = methods.ROOT / "docs"
+    errata = (pages / "paper-errata.md").read_text(encoding="utf-8")
     found = 0
-    for line in (pages / "README.md").read_text(encoding="utf-8").splitlines():
+    for line in (pages / "paper" / "README.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) == 7 and cells[4].startswith("**no**"):
             statement, paper, here, _, _, public, _ = cells

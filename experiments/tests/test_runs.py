@@ -163,7 +163,7 @@ def test_a_page_says_what_made_it(tmp_path):
     lab.write("page", "Title", "text", table(["a", "b"], [[1, "x"], ["2.5 ± 0.1", "y"]]))
     lines = (tmp_path / "page.md").read_text().splitlines()
     assert lines[0] == "# Title"
-    assert re.match(r"Made by `make paper FAST=1` on \d{4}-\d\d-\d\d\. Noise is seeded", lines[2])
+    assert lines[2].startswith("Made by `make paper FAST=1`. Noise is seeded")
     assert lines[-3:] == ["| ---: | --- |", "| 1 | x |", "| 2.5 ± 0.1 | y |"]
 
 

@@ -21,7 +21,7 @@ from smoothboost.fitting import automatic
 from smoothboost.fitting.boost import Booster, boost
 from smoothboost.fitting.enough import warn_of_budget
 from smoothboost.fitting.plan import Plan, make_plan
-from smoothboost.fitting.pricing import Budget
+from smoothboost.fitting.pricing import Budget, mechanisms_for
 from smoothboost.fitting.problems import candidates_of, engines_of, supposed_errors
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
@@ -29,7 +29,6 @@ from smoothboost.learners.one_rule import OneRule
 from smoothboost.learners.pair_rule import PairRule
 from smoothboost.learners.top_down import TopDown
 from smoothboost.parameters import (
-    Decision,
     bit_source,
     class_weights_of,
     costs_of,
@@ -211,7 +210,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
         threads = threads_of(self.n_jobs) if table.codes.size > _SMALL else 1
         engines = engines_of(table, candidates, plan.measure.n_rounds, threads)
-        decision, own = self._decision(schema), class_weights_of(self.class_weight, schema)
+        decision = decision_of(self.threshold, schema)
+        own = class_weights_of(self.class_weight, schema)
         in_votes = plan.following is None and plan.look("link") is None
         costs = costs_of(decision, own, table.n_rows, in_votes)
         booster = Booster(engines, candidates, plan, costs)
@@ -290,29 +290,38 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def _check_declarations(self) -> None:
         """Raise on any bad declaration, before a row is looked at."""
-        schema = _ANY_SCHEMA if self.schema is None else self.schema
+        known = self.schema is not None
+        schema = self.schema if known else _STAND_IN
         if not isinstance(schema, Schema):
             raise ValueError(
                 f"Expected schema to be a Schema or None, got {_validate.shown(schema)}; "
                 "read a file with Schema.read."
             )
         threads_of(self.n_jobs)
-        self._settle(schema, n_rows=1)
+        self._settle(schema, n_rows=1, known=known)
 
-    def _settle(self, schema: Schema, n_rows: int) -> tuple[tuple[Candidates, ...], Plan]:
-        """Return the rules that compete, and what a fit on so many rows spends on what."""
+    def _settle(
+        self, schema: Schema, n_rows: int, known: bool = True
+    ) -> tuple[tuple[Candidates, ...], Plan]:
+        """Return the rules that compete, and what a fit on so many rows spends on what.
+
+        `known` tells whether the schema's columns and classes are the real ones.
+        """
         learner = self.learner
         if is_auto(learner) and (self.calibration, self.mechanism) != ("tight", "auto"):
             learner = "one_rule"  # the paper, and permute-and-flip, know no sets
         if is_auto(learner) and is_auto(self.n_rounds):
-            several = self._candidates(schema, OneRule(literals="sets", cuts=automatic.CUTS))
-            plan = self._plan(schema, several, n_rows)
+            sets = OneRule(literals="sets", cuts=automatic.CUTS)
+            several = self._candidates(schema, sets, known)
+            plan = self._plan(schema, several, n_rows, known)
             if plan.n_votes > automatic.CUTS:  # a short list needs sharp rules
                 return several, plan
-        candidates = self._candidates(schema, learner)
-        return candidates, self._plan(schema, candidates, n_rows)
+        candidates = self._candidates(schema, learner, known)
+        return candidates, self._plan(schema, candidates, n_rows, known)
 
-    def _candidates(self, schema: Schema, learner: str | Learner) -> tuple[Candidates, ...]:
+    def _candidates(
+        self, schema: Schema, learner: str | Learner, known: bool
+    ) -> tuple[Candidates, ...]:
         if isinstance(learner, str) and learner in LEARNERS:
             learner = LEARNERS[learner]
         if not isinstance(learner, Learner):
@@ -321,7 +330,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             raise ValueError(
                 f"Expected learner to be {options} or a learner such as OneRule(), got {got}."
             )
-        if schema is _ANY_SCHEMA:  # the columns are not known yet
+        if not known:
             if isinstance(learner, PairRule):
                 learner = replace(learner, columns=None)
             return candidates_of(learner, schema, Constraints())
@@ -336,16 +345,15 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         limits = Constraints(frozenset(forbidden), frozenset(monotone.items()))
         return candidates_of(learner, schema, limits)
 
-    def _decision(self, schema: Schema) -> Decision:
-        return decision_of(self.threshold, schema, schema is not _ANY_SCHEMA)
-
-    def _plan(self, schema: Schema, candidates: tuple[Candidates, ...], n_rows: int) -> Plan:
+    def _plan(
+        self, schema: Schema, candidates: tuple[Candidates, ...], n_rows: int, known: bool
+    ) -> Plan:
         delta = _validate.number("delta", self.delta, "in [0, 1)", lambda value: 0 <= value < 1)
         rows_per_person = _validate.whole("rows_per_person", self.rows_per_person, 1)
         calibration = _validate.one_of("calibration", self.calibration, ("tight", "paper"))
         mechanism = _validate.one_of("mechanism", self.mechanism, ("auto", *MECHANISMS))
         calibrate = rational_or_auto("calibrate", self.calibrate, "in [0, 1)", _below_one)
-        decision = self._decision(schema)
+        decision = decision_of(self.threshold, schema, known)
         if calibration == "paper" and len(candidates) > 1:
             raise ValueError(
                 f"Expected calibration='tight' with {len(candidates)} classes, got 'paper', "
@@ -353,16 +361,17 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             )
         if calibration == "paper" and calibrate == "auto":
             calibrate = 0
-        if candidates[0].even and mechanism == "permute_and_flip":
+        fitting = (*mechanisms_for(candidates[0]), "auto")
+        if mechanism not in fitting:
             raise ValueError(
-                "Expected mechanism='exponential' or 'auto' with rules on sets of categories, "
-                "got 'permute_and_flip', which would have to list all sets."
+                f"Expected mechanism={' or '.join(map(repr, fitting))} with rules on sets of "
+                f"categories, got {mechanism!r}, which would have to list all sets."
             )
         return make_plan(
             Budget(epsilon_of(self.epsilon), delta, rows_per_person),
             n_rows,
             max(candidates, key=lambda rules: rules.choices[0].n_options),
-            class_weights_of(self.class_weight, schema, schema is not _ANY_SCHEMA),
+            class_weights_of(self.class_weight, schema, known),
             "auto"
             if is_auto(self.n_rounds)
             else _validate.whole("n_rounds", self.n_rounds, 1, MAX_ROUNDS // candidates[0].n_rules),
@@ -436,7 +445,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return tags
 
 
-_ANY_SCHEMA = Schema({f"column{at}": Boolean(missing=False) for at in range(8)}, target=[0, 1])
+_STAND_IN = Schema({f"column{at}": Boolean(missing=False) for at in range(8)}, target=[0, 1])
 """Stands in for a schema that is not known yet, to check the other declarations."""
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import HEADER
-from test_cli import FIT, PAIRS, TREES, read_csv, run
+from commands import FIT, HEADER, PAIRS, TREES, read_csv, run
 
 from smoothboost import Model, PairRule, Schema, TopDown
 from smoothboost.classifier import SmoothBoostClassifier

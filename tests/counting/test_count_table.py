@@ -7,7 +7,7 @@ from smoothboost import Categorical, Numeric, Schema
 from smoothboost.counting import _moves, count_table
 from smoothboost.counting.count_table import CountTable
 from smoothboost.counting.engine import LocalEngine
-from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule
+from smoothboost.rules import Literal, LiteralRule, Members, Rule, Split, TreeRule
 from smoothboost.table.coded import Table
 
 N_ROUNDS = 24
@@ -82,7 +82,7 @@ def check_against_twin(table, n_rules, n_threads=1, seed=0, local=None):
     rng = np.random.default_rng(seed)
     local = CountTable(table, n_rules, n_threads) if local is None else local
     assert local.n_rows == table.n_rows
-    rules = []
+    rules: list[Rule] = []
     for done in range(n_rules + 1):
         weights = random_weights(table, done, rng)
         assert np.array_equal(local.level_counts(), twin_level_counts(table, rules))
@@ -291,7 +291,12 @@ def test_rules_of_a_round_move_rows_once_and_by_several_levels(monkeypatch, seco
     """Thresholds side by side are one pass over the rows, whatever their number."""
     passes = []
     move = _moves.move_rows
-    monkeypatch.setattr(_moves, "move_rows", lambda *given: (passes.append(1), move(*given)))
+
+    def counted(*given):
+        passes.append(1)
+        return move(*given)
+
+    monkeypatch.setattr(_moves, "move_rows", counted)
     table = make_table([30, 5, 2], 9000, second=second)
     local = CountTable(table, 90, n_threads)
     rng = np.random.default_rng(1)

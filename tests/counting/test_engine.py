@@ -9,7 +9,7 @@ from smoothboost import Categorical, Numeric, Schema
 from smoothboost.counting import engine as engine_module
 from smoothboost.counting.count_table import CountTable
 from smoothboost.counting.engine import LocalEngine, sum_over_rows
-from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule
+from smoothboost.rules import Literal, LiteralRule, Members, Rule, Split, TreeRule
 from smoothboost.table.coded import Table
 
 # The twin: everything from scratch, from the rules alone -----------------------------------
@@ -123,7 +123,7 @@ def check_against_twin(table, n_rules, n_threads=1, seed=0):
     rng = np.random.default_rng(seed)
     engine = LocalEngine(table, n_rules, n_threads)
     assert engine.n_rows == table.n_rows
-    rules = []
+    rules: list[Rule] = []
     for done in range(n_rules + 1):
         weights = random_weights(table, done, rng)
         assert np.array_equal(engine.level_counts(), twin_level_counts(table, rules))
@@ -358,7 +358,7 @@ def test_rows_vote_in_every_problem_on_their_own(kind, monkeypatch):
 def test_several_rules_vote_at_once_as_one_after_the_other(same_column, n_threads):
     table = make_table([256, 9, 3], 5000)
     rng = np.random.default_rng(2)
-    tests = [Literal(0, 0, stop) for stop in (3, 100, 255)]
+    tests: list[Literal | Members] = [Literal(0, 0, stop) for stop in (3, 100, 255)]
     tests += [] if same_column else [Literal(1, 2, 5), Members(2, (0, 2))]
     rules = [LiteralRule(test, 1, 0) for test in tests] + [LiteralRule(None, 0, 0)]
     for engine in (LocalEngine(table, 9, n_threads), CountTable(table, 9, n_threads)):

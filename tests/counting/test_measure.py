@@ -11,6 +11,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from smoothboost import Boolean, OneRule, PairRule, Schema, TopDown
+from smoothboost.classifier import Learner
 from smoothboost.counting.measure import Measure
 from smoothboost.learners.impurity import CRITERIA
 
@@ -349,11 +350,9 @@ def test_raw_weights_are_exponentials_rounded_down_in_the_last_place_at_most(rat
 
 parts = st.fractions(Fraction(1, 1000), 1, max_denominator=1000)
 LANGUAGE = Schema({"x": Boolean(), "y": Boolean()}, target=[0, 1])
-CHOICES = [
-    choice
-    for learner in (OneRule(), OneRule("sets"), PairRule(), *(TopDown(2, c) for c in CRITERIA))
-    for choice in learner.compete(LANGUAGE).choices
-]
+LEARNERS: list[Learner] = [OneRule(), OneRule("sets"), PairRule()]
+LEARNERS += [TopDown(2, criterion) for criterion in CRITERIA]
+CHOICES = [choice for learner in LEARNERS for choice in learner.compete(LANGUAGE).choices]
 
 
 @st.composite

@@ -17,6 +17,7 @@ from smoothboost import (
     SmoothBoostClassifier,
     TopDown,
 )
+from smoothboost.classifier import Learner
 from smoothboost.counting import measure
 from smoothboost.fitting.automatic import COOLING
 from smoothboost.fitting.boost import Booster, boost
@@ -24,9 +25,11 @@ from smoothboost.fitting.plan import make_plan
 from smoothboost.fitting.pricing import Budget
 from smoothboost.fitting.problems import candidates_of, engines_of
 from smoothboost.learners.literals import Constraints
+from smoothboost.privacy.exact import fixed_exp
 from smoothboost.privacy.randomness import SeededBits
 from smoothboost.rules import count_votes, takes_back
 from smoothboost.table.coded import Table
+from smoothboost.table.columns import Column
 
 N_ROUNDS = 9
 DENSITY = Fraction(35, 100)
@@ -156,14 +159,14 @@ def test_they_are_learned_with_everything_automatic_too(epsilon):
 
 # Walking through a fit ------------------------------------------------------------------------
 
-LEARNERS = {
+LEARNERS: dict[str, Learner] = {
     "one_rule": OneRule(),
     "sets": OneRule("sets"),
     "three cuts": OneRule("sets", cuts=3, apart=1),
     "pair_rule": PairRule(max_pairs=2),
     "top_down": TopDown(2),
 }
-COLUMNS = {
+COLUMNS: dict[str, Column] = {
     "n": Numeric(edges=[1, 2, 3], missing=False),
     "c": Categorical(list("uvwxy"), other=False, missing=False),
     "m": Numeric(edges=[1, 2], missing=False),
@@ -325,7 +328,7 @@ class TestWalking:
 
     def test_progress_is_told_after_every_choice(self):
         booster, plan, _, _ = start("top_down", make_table(3), 6)
-        seen = []
+        seen: list[int] = []
         rules = boost(booster, SeededBits(1), seen.append)
         assert rules == booster.rules
         assert seen == sorted(seen)
@@ -445,9 +448,8 @@ def test_a_falling_rate_costs_one_exponential_and_not_one_for_each_level(monkeyp
 
     def counting(step, bits):
         steps.append(step)
-        return exact(step, bits)
+        return fixed_exp(step, bits)
 
-    exact = measure.fixed_exp
     monkeypatch.setattr(measure, "fixed_exp", counting)
     fresh = lru_cache(maxsize=256)(measure._level_weights.__wrapped__)
     monkeypatch.setattr(measure, "_level_weights", fresh)

@@ -18,6 +18,7 @@ from smoothboost import (
     SmoothBoostClassifier,
     TopDown,
 )
+from smoothboost.classifier import Learner
 from smoothboost.fitting.automatic import CLASS_SHARE, LOOK_SHARE, MORE_VOTES, VOTES
 from smoothboost.fitting.calibrating import LINK_RANGE
 from smoothboost.fitting.enough import TOO_NOISY, enough
@@ -235,6 +236,8 @@ class TestAuto:
         planned = plan(Fraction(1, 100), n_rows=200)
         assert planned.noise > TOO_NOISY
         rows, epsilon = enough(planned, CANDIDATES)
+        assert rows is not None
+        assert epsilon is not None
         again = {"n_rounds": planned.n_rounds}
         assert plan(Fraction(1, 100), n_rows=rows, **again).noise <= TOO_NOISY
         assert plan(Fraction(epsilon), n_rows=200, **again).noise <= TOO_NOISY
@@ -253,7 +256,7 @@ def test_a_budget_too_small_for_floats_is_infinitely_noisy():
 
 # Looks ----------------------------------------------------------------------------------------
 
-LEARNERS = {
+LEARNERS: dict[str, Learner] = {
     "one_rule": OneRule(),
     "sets": OneRule("sets"),
     "three cuts": OneRule("sets", cuts=3, apart=1),

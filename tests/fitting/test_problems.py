@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,8 +27,9 @@ from smoothboost.fitting.problems import (
 )
 from smoothboost.learners.literals import Constraints
 from smoothboost.table.coded import Table
+from smoothboost.table.columns import Column
 
-COLUMNS = {
+COLUMNS: dict[str, Column] = {
     "n": Numeric(edges=[1, 2, 3], missing=False),
     "m": Numeric(edges=[1, 2], missing=True),
     "c": Categorical(list("wxyz"), other=False, missing=False),
@@ -65,7 +67,7 @@ def test_two_classes_are_one_problem_with_the_learners_own_rules(learner):
 @pytest.mark.parametrize("n_classes", [3, 4, 10])
 @pytest.mark.parametrize("learner", [OneRule(), OneRule("sets"), PairRule()], ids=str)
 def test_more_classes_are_one_problem_each_with_the_rules_of_two(learner, n_classes):
-    candidates = candidates_of(learner, schema_of(n_classes), Constraints())
+    candidates: Any = candidates_of(learner, schema_of(n_classes), Constraints())
     expected = learner.compete(schema_of(2), Constraints())
     assert len(candidates) == n_classes
     for each in candidates:
@@ -159,7 +161,7 @@ def test_without_the_constraint_the_dent_shows():
 def test_engines_share_codes_and_ask_about_one_class_each(learner, kind, n_classes, n_threads):
     table = make_table(n_classes)
     candidates = candidates_of(learner, table.schema, Constraints())
-    engines = engines_of(table, candidates, 5, n_threads)
+    engines: Any = engines_of(table, candidates, 5, n_threads)
     assert [type(engine) for engine in engines] == [kind] * n_classes
     assert len({id(engine._rows.codes) for engine in engines}) == 1
     for at, engine in enumerate(engines):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -97,7 +98,7 @@ def test_costs_move_the_threshold_the_way_they_say():
     X, y = rare(20_000, share=0.3)
     told = []
     for cost in (0.2, 1.0, 5.0):
-        options = {"threshold": {"no": 1.0, "yes": cost}, "epsilon": None}
+        options: dict[str, Any] = {"threshold": {"no": 1.0, "yes": cost}, "epsilon": None}
         told.append((SmoothBoostClassifier(SCHEMA, **options).fit(X, y).predict(X) == "yes").mean())
     assert told == sorted(told)
     assert told[0] < told[1] < told[2]

@@ -1,18 +1,20 @@
 from __future__ import annotations
 
 import doctest
+from typing import Any
 
 import pytest
 
 from smoothboost import Boolean, Categorical, Numeric, Schema
 from smoothboost.learners import literals
 from smoothboost.learners.literals import Constraints, literals_of
+from smoothboost.table.columns import Column
 
 NUMBER = Numeric(edges=[1, 2, 3], missing=False)
 NUMBER_OR_MISSING = Numeric(edges=[1, 2, 3], missing=True)
 
 # Column, and the sets of codes tested under "threshold" and under "one_hot".
-TESTS = {
+TESTS: dict[str, tuple[Column, Any, Any]] = {
     "number": (NUMBER, [{0}, {0, 1}, {0, 1, 2}], [{0}, {1}, {2}, {3}]),
     "number or missing": (
         NUMBER_OR_MISSING,

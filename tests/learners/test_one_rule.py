@@ -7,25 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from languages import declared_tests, domain, functions
+from languages import COLUMNS, declared_tests, domain, functions, schema_of
 
 from smoothboost import Boolean, Categorical, Numeric, OneRule, Schema
 from smoothboost.learners.literals import Constraints
 
-COLUMNS = {
-    "n": Numeric(edges=[1, 2], missing=False),
-    "n?": Numeric(edges=[1, 2], missing=True),
-    "n2": Numeric(edges=[1], missing=False),
-    "n2?": Numeric(edges=[1], missing=True),
-    "n1": Numeric(low=0, high=1, bins=1, missing=False),
-    "n1?": Numeric(low=0, high=1, bins=1, missing=True),
-    "b": Boolean(missing=False),
-    "b?": Boolean(missing=True),
-    "c1": Categorical(["x"], other=False, missing=False),
-    "c2": Categorical(["x", "y"], other=False, missing=False),
-    "c3": Categorical(["x", "y", "z"], other=False, missing=False),
-    "c1o?": Categorical(["x"], other=True, missing=True),
-}
 COMBINATIONS = [[name] for name in COLUMNS] + [
     ["b", "c2"],
     ["n", "c3"],
@@ -33,10 +19,6 @@ COMBINATIONS = [[name] for name in COLUMNS] + [
     ["n1", "n2?", "b"],
     ["c1", "n1"],
 ]
-
-
-def schema_of(names):
-    return Schema({name: COLUMNS[name] for name in names}, target=[0, 1])
 
 
 every_language = pytest.mark.parametrize("language", ["threshold", "one_hot"])
@@ -200,7 +182,7 @@ def test_scores_under_constraints_belong_to_the_rules_that_are_left():
     constraints = Constraints(frozenset({"b"}), frozenset({("n?", -1)}))
     candidates = OneRule().compete(schema, constraints)
     scores = candidates.scores(sums_of(schema, rows, labels, weights))
-    for at, score in enumerate(scores):
+    for at, score in enumerate(np.asarray(scores)):
         assert score == weights[candidates[at].predict(rows) == labels].sum()
 
 

@@ -8,11 +8,10 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-from languages import declared_tests, domain, functions
+from languages import declared_tests, domain, functions, schema_of
 
 from smoothboost import (
     Boolean,
-    Categorical,
     Numeric,
     OneRule,
     PairRule,
@@ -28,19 +27,8 @@ from smoothboost.privacy.mechanisms import Maximum
 from smoothboost.privacy.randomness import SeededBits
 from smoothboost.rules import Literal, LiteralRule
 from smoothboost.table.coded import Table
+from smoothboost.table.columns import Column
 
-COLUMNS = {
-    "n": Numeric(edges=[1, 2], missing=False),
-    "n?": Numeric(edges=[1, 2], missing=True),
-    "n4": Numeric(edges=[1, 2, 3], missing=False),
-    "n2?": Numeric(edges=[1], missing=True),
-    "n1": Numeric(low=0, high=1, bins=1, missing=False),
-    "b": Boolean(missing=False),
-    "b?": Boolean(missing=True),
-    "c1": Categorical(["x"], other=False, missing=False),
-    "c2": Categorical(["x", "y"], other=False, missing=False),
-    "c3": Categorical(["x", "y", "z"], other=False, missing=False),
-}
 COMBINATIONS = [
     ["n"],
     ["b?"],
@@ -50,10 +38,6 @@ COMBINATIONS = [
     ["n1", "n2?", "b"],
     ["n4", "n?"],
 ]
-
-
-def schema_of(names):
-    return Schema({name: COLUMNS[name] for name in names}, target=[0, 1])
 
 
 @cache
@@ -388,7 +372,7 @@ def exclusive_or(n_rows, rng):
 @pytest.mark.filterwarnings("ignore::smoothboost.SeededNoiseWarning")
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_pair_rules_learn_an_exclusive_or_that_1_rules_cannot(seed):
-    declared = {f"b{at}": Boolean(missing=False) for at in range(12)}
+    declared: dict[str, Column] = {f"b{at}": Boolean(missing=False) for at in range(12)}
     declared |= {f"n{at}": Numeric(low=0, high=1, bins=8, missing=False) for at in range(8)}
     schema = Schema(declared, target=[0, 1])
     rng = np.random.default_rng(seed)

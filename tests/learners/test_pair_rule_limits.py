@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from test_pair_rule import make_table, schema_of
+from languages import schema_of
+from test_pair_rule import make_table
 
 from smoothboost import Numeric, PairRule, PrivacyLeakWarning, Schema, SmoothBoostClassifier
 from smoothboost.fitting.problems import make_engine

@@ -15,8 +15,9 @@ from smoothboost.fitting.pricing import Budget
 from smoothboost.learners.literals import Constraints
 from smoothboost.rules import Literal
 from smoothboost.table.coded import Table
+from smoothboost.table.columns import Column
 
-COLUMNS = {
+COLUMNS: dict[str, Column] = {
     "age": Numeric(low=0, high=100, bins=10, missing=True),
     "colour": Categorical(["red", "green", "blue"]),
     "member": Boolean(),

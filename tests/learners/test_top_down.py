@@ -3,6 +3,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, product
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -21,9 +22,10 @@ from smoothboost.learners.literals import Constraints, literals_of
 from smoothboost.learners.top_down import TopDownCandidates
 from smoothboost.rules import Literal, LiteralRule, Rule
 from smoothboost.table.coded import Table
+from smoothboost.table.columns import Column
 
 UNIT = 2**SHIFT
-COLUMNS = {
+COLUMNS: dict[str, Column] = {
     "n": Numeric(edges=[1, 2, 3], missing=False),
     "n?": Numeric(edges=[1, 2], missing=True),
     "b": Boolean(missing=False),
@@ -99,7 +101,7 @@ def brute_force(table, of_rows, literals, splits, criterion):
         whole, one, two = (exact_impurity(weights_of(cell), criterion) for cell in cells)
         return whole - one - two
 
-    leaves = [((), np.ones(table.n_rows, dtype=bool))]
+    leaves: list[Any] = [((), np.ones(table.n_rows, dtype=bool))]
     closest = Fraction(2**62)
     for _ in range(splits):
         gains = {
@@ -107,7 +109,7 @@ def brute_force(table, of_rows, literals, splits, criterion):
             for at, (_, rows) in enumerate(leaves)
             for place, (_, holds) in enumerate(tests)
         }
-        at, place = best = max(gains, key=gains.get)  # the first among equals
+        at, place = best = max(gains, key=gains.__getitem__)  # the first among equals
         most = gains.pop(best)
         closest = min(closest, *(most - other for other in gains.values()))
         (path, rows), (literal, holds) = leaves[at], tests[place]
@@ -275,7 +277,7 @@ def test_empty_leaves_are_split_and_get_a_class_like_others():
     table = Table(schema, np.zeros((2, 10), np.uint8), np.ones(10, np.uint8))
     candidates = TopDown(2).compete(schema)
     engine = make_engine(table, TopDownCandidates.needs, 1)
-    state = candidates.start(engine, np.full((2, 1), 2**50))
+    state: Any = candidates.start(engine, np.full((2, 1), 2**50))
     state = state.accept(engine, 0)  # b is true: no row
     assert [int(leaf.weights.sum() >> 50) for leaf in state.leaves] == [0, 10]
     assert [len(leaf.options) for leaf in state.leaves] == [3, 3]
@@ -456,7 +458,7 @@ def test_the_order_of_rows_and_the_threads_do_not_matter(criterion):
 def test_choices_of_one_round_leave_the_others_alone():
     schema = schema_of(ALL)
     engine, weights, _ = voted(make_table(schema, 300, 0), 0)
-    state = TopDown(3).compete(schema).start(engine, weights)
+    state: Any = TopDown(3).compete(schema).start(engine, weights)
     before = state.scores.copy()
     one, two = state.accept(engine, 0), state.accept(engine, 5)
     again = state.accept(engine, 0)

@@ -1,4 +1,4 @@
-"""The exhaustive audits that are too large for CI; `make audit-full` keeps their table.
+"""The exhaustive audits that are too large for CI; `make audit-full` keeps what they find.
 
 Every table (as a multiset) of n rows over one or two small columns, every replace-one neighbour
 and every sequence of outputs, through the booster that `fit` runs.
@@ -6,10 +6,12 @@ and every sequence of outputs, through the booster that `fit` runs.
 
 from __future__ import annotations
 
+import csv
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
+from typing import Any
 
 from boosting_audit import MECHANISMS, SET_RULE, THREE_CUTS, Setting, audit, audit_delta
 
@@ -18,13 +20,13 @@ from smoothboost.learners.impurity import CRITERIA
 
 EPSILONS = tuple(Fraction(epsilon) for epsilon in ("1/10", "1", "4"))
 MEASURES = [
-    tuple(map(Fraction, pair))
-    for pair in (("2/5", "1"), ("1/5", "1/2"), ("3/5", "2"), ("1", "2/5"))
+    (Fraction(density), Fraction(rate))
+    for density, rate in (("2/5", "1"), ("1/5", "1/2"), ("3/5", "2"), ("1", "2/5"))
 ]
-CEILING = tuple(map(Fraction, ("4/5", "1")))
+CEILING = (Fraction("4/5"), Fraction(1))
 QUARTER, HALF = Fraction(1, 4), Fraction(1, 2)
-FALLS = {"cooling": Fraction(7, 10), "columns": "Boolean"}
-SMALL = {"columns": "Boolean"}
+FALLS: dict[str, Any] = {"cooling": Fraction(7, 10), "columns": "Boolean"}
+SMALL: dict[str, Any] = {"columns": "Boolean"}
 WEIGHTED = {2: tuple(map(Fraction, (1, 3))), 3: tuple(map(Fraction, (1, 3, 2)))}
 
 FOLLOWING = [
@@ -171,6 +173,20 @@ PLANNED_DELTAS = [
 ]
 DELTAS = "delta above 0"
 COLUMNS = [(mechanism, epsilon) for mechanism in MECHANISMS for epsilon in EPSILONS]
+FACTS = ("kind", "rules", "n", "classes", "rounds", "density", "rate", "clips")
+SHORT = {"permute_and_flip": "PF", "exponential": "EM"}
+SHARES = [f"{SHORT[mechanism]} {float(epsilon):g}" for mechanism, epsilon in COLUMNS]
+INTRODUCTION = """\
+# Exhaustive audit
+
+Made by `make audit-full`: the largest exact privacy loss over all tables, neighbours and outputs,
+as a share of the claimed epsilon. Above 1 would be a broken guarantee. Where delta is above 0, it
+is the largest exact delta at the claimed epsilon, as a share of the claimed delta. PF is
+permute-and-flip, EM the exponential mechanism, which alone chooses among sets, each with an
+epsilon. [A file](audit.csv) has a row for every setting: its rules, numbers of rows, classes and
+rounds, density, learning rate, whether weights can reach their cap, and its shares.
+"""
+Row = dict[str, str]
 
 
 def losses(setting: Setting) -> dict[tuple[str, Fraction], float]:
@@ -201,43 +217,58 @@ def named(setting: Setting) -> str:
     return "; ".join(parts)
 
 
-def print_table(title: str, settings: Sequence[Setting], pool: ProcessPoolExecutor) -> list[float]:
-    """Print the shares of one kind of audits, and return them."""
-    print(f"\n## {title}\n\n| rules | n | classes | rounds | density | rate | clips |", end="")
-    print("".join(f" {'PF' if m[0] == 'p' else 'EM'} {float(e):g} |" for m, e in COLUMNS))
-    print("| --- " + "| ---: " * (6 + len(COLUMNS)) + "|")
-    shares = []
-    for setting, found in zip(settings, pool.map(losses, settings), strict=True):
-        shares += found.values()
-        cells = [f" {found[column]:.3f} |" if column in found else " |" for column in COLUMNS]
-        print(
-            f"| {named(setting)} | {setting.n_rows} | {setting.n_classes} "
-            f"| {setting.n_rounds} | {setting.density} | {setting.learning_rate} "
-            f"| {setting.clips} |" + "".join(cells),
-            flush=True,
-        )
-    return shares
-
-
-def main(titles: Sequence[str]) -> None:
-    """Print one table for each kind of rule."""
-    print("# Exhaustive audit\n")
-    print(
-        "Made by `make audit-full`: the largest exact privacy loss over all tables, neighbours\n"
-        "and outputs, as a share of the claimed epsilon. Above 1 would be a broken guarantee.\n"
-        "Where delta is above 0, it is the largest exact delta at the claimed epsilon, as a share\n"
-        "of the claimed delta. PF is permute-and-flip, EM the exponential mechanism, which alone\n"
-        "chooses among sets."
+def row_of(kind: str, setting: Setting, shares: Mapping[tuple[str, Fraction], float]) -> Row:
+    """Return the row of one setting: what it is, and its shares."""
+    facts = (
+        kind,
+        named(setting),
+        setting.n_rows,
+        setting.n_classes,
+        setting.n_rounds,
+        setting.density,
+        setting.learning_rate,
+        setting.clips,
     )
-    shares = []
-    with ProcessPoolExecutor(2) as pool:
-        for title in titles:
-            settings = PLANNED_DELTAS if title == DELTAS else SETTINGS[title]
-            shares += print_table(title, settings, pool)
-    print(f"\nLargest share: {max(shares):.6f} over {len(shares):,} audits.")
-    if max(shares) > 1 + 1e-9:
+    found = [f"{shares[column]:.3f}" if column in shares else "" for column in COLUMNS]
+    return dict(zip((*FACTS, *SHARES), [*map(str, facts), *found], strict=True))
+
+
+def summary(rows: Sequence[Row]) -> str:
+    """Return the largest share of each kind, mechanism and epsilon, as a table."""
+    lines = [
+        f"| kind | audits | {' | '.join(SHARES)} |",
+        "| --- " + "| ---: " * (1 + len(SHARES)) + "|",
+    ]
+    for kind in dict.fromkeys(row["kind"] for row in rows):
+        mine = [row for row in rows if row["kind"] == kind]
+        audits = sum(bool(row[name]) for row in mine for name in SHARES)
+        largest = [
+            max((row[name] for row in mine), key=lambda share: float(share or 0)) for name in SHARES
+        ]
+        lines.append(f"| {kind} | {audits} | {' | '.join(largest)} |")
+    return "\n".join(lines)
+
+
+def main(file: str, kinds: Sequence[str]) -> None:
+    """Write a row for each setting into a file, and print the page."""
+    rows, largest = [], 0.0
+    with ProcessPoolExecutor(2) as pool, open(file, "w", encoding="utf-8", newline="") as written:
+        writer = csv.DictWriter(written, (*FACTS, *SHARES), lineterminator="\n")
+        writer.writeheader()
+        for kind in kinds:
+            print(kind, file=sys.stderr)
+            settings = PLANNED_DELTAS if kind == DELTAS else SETTINGS[kind]
+            for setting, shares in zip(settings, pool.map(losses, settings), strict=True):
+                rows.append(row_of(kind, setting, shares))
+                writer.writerow(rows[-1])
+                written.flush()
+                largest = max(largest, *shares.values())
+    n_audits = sum(bool(row[name]) for row in rows for name in SHARES)
+    print(f"{INTRODUCTION}\n{summary(rows)}\n")
+    print(f"Largest share: {largest:.6f} over {n_audits:,} audits.")
+    if largest > 1 + 1e-9:
         raise SystemExit("The guarantee is broken.")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or [*SETTINGS, DELTAS])
+    main(sys.argv[1], sys.argv[2:] or [*SETTINGS, DELTAS])

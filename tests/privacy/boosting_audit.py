@@ -16,10 +16,11 @@ from smoothboost import Boolean, Categorical, Numeric, OneRule, PairRule, Schema
 from smoothboost.fitting import automatic
 from smoothboost.fitting.boost import Booster
 from smoothboost.fitting.plan import Plan, make_plan
-from smoothboost.fitting.pricing import Budget
+from smoothboost.fitting.pricing import Budget, mechanisms_for
 from smoothboost.fitting.problems import candidates_of, engines_of
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
+from smoothboost.privacy import mechanisms
 from smoothboost.privacy.audit import (
     Release,
     largest_divergence,
@@ -28,9 +29,10 @@ from smoothboost.privacy.audit import (
     tables_of,
 )
 from smoothboost.table.coded import Table
+from smoothboost.table.columns import Column
 
-MECHANISMS = ("permute_and_flip", "exponential")
-COLUMNS = {
+MECHANISMS = tuple(mechanisms.MECHANISMS)
+COLUMNS: dict[str, dict[str, Column]] = {
     "two Booleans": {"a": Boolean(missing=False), "b": Boolean(missing=False)},
     "number": {"a": Numeric(edges=[1, 2], missing=False)},  # three codes: intervals compete
     "Boolean": {"a": Boolean(missing=False)},  # few rules, so that many rounds can be followed
@@ -69,7 +71,8 @@ class Setting:
     delta: float = 0.0
 
     def __str__(self) -> str:
-        parts = [self.learner, self.columns, self.n_rows, self.n_classes, self.n_rounds]
+        parts: list[object] = [self.learner, self.columns]
+        parts += [self.n_rows, self.n_classes, self.n_rounds]
         parts += [self.density, self.learning_rate, self.class_weights, self.calibration]
         parts += [self.cooling] if self.cooling < 1 else []
         parts += [f"looks {self.look_share}"] if self.follows else []
@@ -105,7 +108,7 @@ class Setting:
     @property
     def mechanisms(self) -> tuple[str, ...]:
         """Those that may choose."""
-        return MECHANISMS[1:] if self.candidates[0].even else MECHANISMS
+        return tuple(mechanisms_for(self.candidates[0]))
 
     def plan(self, mechanism: str, epsilon: Fraction) -> Plan:
         """What a fit would spend; planned anew each time, so that mutations count."""
@@ -146,7 +149,9 @@ class Setting:
         cells = np.array(rows, dtype=np.uint8)
         table = Table(self.schema, np.ascontiguousarray(cells[:, :-1].T), cells[:, -1].copy())
         engines = engines_of(table, self.candidates, plan.measure.n_rounds)
-        return Booster(engines, self.candidates, plan, lambda shares: self.costs)
+        costs = self.costs
+        asked = None if costs is None else lambda shares: costs
+        return Booster(engines, self.candidates, plan, asked)
 
 
 Rows = tuple[tuple[int, ...], ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -214,5 +215,6 @@ def test_neighbours_are_the_tables_with_one_row_replaced():
 
 def test_an_outcome_possible_in_one_table_only_is_an_infinite_loss():
     with np.errstate(divide="ignore"):
-        outputs = {("a",): np.log([[0.5, 0.5, 0.0]]), ("b",): np.log([[1.0, 0.0, 0.0]])}
+        first, second = np.log([[0.5, 0.5, 0.0]]), np.log([[1.0, 0.0, 0.0]])
+    outputs: dict[tuple[str, ...], Any] = {("a",): first, ("b",): second}
     assert largest_loss(outputs, "ab").tolist() == [np.inf]

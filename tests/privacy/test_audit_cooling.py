@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import islice, product
+from typing import Any
 
 import pytest
 from boosting_audit import MECHANISMS, Setting, audit, part_after
@@ -20,7 +22,7 @@ from smoothboost.rules import takes_back
 
 EPSILON = Fraction(1)
 ROUNDING = 1e-9
-FALLS = {"cooling": Fraction(7, 10)}
+FALLS: dict[str, Any] = {"cooling": Fraction(7, 10)}
 FIFTH = Fraction(1, 5)
 SETTINGS = {
     "1-rules": Setting(5, 2, 4, FIFTH, FIFTH, columns="Boolean", **FALLS),
@@ -59,12 +61,11 @@ def share_of_last_round(setting):
     others = (0,) * (setting.n_problems - 1)  # rules of the other classes, which take turns
     worst = 0.0
     for first, (then, back) in islice(product(opposites, opposites.items()), 24):
+        outcomes = (*first, *others, *then, *others, *back, *others)
         losses = audit(
             setting,
             (EPSILON,),
-            lambda booster, given=(*first, *others, *then, *others, *back, *others): part_after(
-                booster, given, candidates.n_choices
-            ),
+            partial(part_after, outcomes=outcomes, n_choices=candidates.n_choices),
         )
         for mechanism in MECHANISMS:
             stages = setting.plan(mechanism, EPSILON).stages

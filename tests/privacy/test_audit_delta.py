@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from boosting_audit import MECHANISMS, SET_RULE, Setting, audit_delta, domain_of, outputs_of
@@ -14,13 +15,15 @@ from boosting_audit import MECHANISMS, SET_RULE, Setting, audit_delta, domain_of
 from smoothboost import PairRule, TopDown
 from smoothboost.fitting import pricing
 from smoothboost.learners.one_rule import OneRuleCandidates
+from smoothboost.privacy.accountant import total_epsilon
 from smoothboost.privacy.audit import largest_divergence
+from smoothboost.privacy.mechanisms import PermuteAndFlip
 
 EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(2))
 ROUNDING = 1e-12
 MEASURE = (Fraction(2, 5), Fraction(1))
 CEILING = (Fraction(4, 5), Fraction(1))
-FOLLOWS = {"follows": True, "columns": "Boolean"}
+FOLLOWS: dict[str, Any] = {"follows": True, "columns": "Boolean"}
 SETTINGS = [
     setting
     for delta in (0.01, 0.1)
@@ -81,19 +84,19 @@ class TestMutations:
 
     def test_forgetting_how_often_an_event_is_composed_is_caught(self, monkeypatch):
         assert self.worst(self.SETS) <= 1 + ROUNDING
-        honest = pricing.total_epsilon
         monkeypatch.setattr(
             pricing,
             "total_epsilon",
-            lambda spends, delta: honest([replace(each, count=1) for each in spends[:1]], delta),
+            lambda spends, delta: total_epsilon(
+                [replace(each, count=1) for each in spends[:1]], delta
+            ),
         )
         assert self.worst(self.SETS) > 1.01
 
     def test_looks_that_are_not_charged_are_caught(self, monkeypatch):
         assert self.worst(self.LOOKS) <= 1 + ROUNDING
-        honest = pricing.total_epsilon
         monkeypatch.setattr(
-            pricing, "total_epsilon", lambda spends, delta: honest(spends[:1], delta)
+            pricing, "total_epsilon", lambda spends, delta: total_epsilon(spends[:1], delta)
         )
         assert self.worst(self.LOOKS) > 1.01
 
@@ -106,3 +109,10 @@ class TestMutations:
             outputs, domain_of(setting), [float(self.EPSILON)] * 2
         )
         assert exponential <= 0.1 + ROUNDING < 1.01 * 0.1 < flip
+
+    def test_permute_and_flip_that_claims_bounded_range_is_caught(self, monkeypatch):
+        setting = Setting(4, 2, 1, Fraction(1), Fraction(1), delta=0.1)
+        asked = "permute_and_flip", self.EPSILON
+        assert audit_delta(setting, (self.EPSILON,))[asked] <= 0.1 + ROUNDING
+        monkeypatch.setattr(PermuteAndFlip, "bounded_range", True)
+        assert audit_delta(setting, (self.EPSILON,))[asked] > 1.01 * 0.1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -166,7 +167,7 @@ class TestMutations:
 
     def test_pruning_pure_leaves_is_caught(self, monkeypatch):
         # Candidates that depend on the rows: an output of one table is impossible in another.
-        honest = _Growing.scores.func
+        honest = vars(_Growing)["scores"].func
 
         def pruned(self):
             scores = honest(self).copy()
@@ -230,7 +231,7 @@ def test_the_audit_follows_the_factored_mechanism_that_fit_samples():
 
 def test_every_order_of_two_literals_and_labels_is_audited():
     setting = Setting(1, 2, 1, *CLIPPING, learner=PairRule(), columns="number")
-    [candidates] = setting.candidates
+    candidates: Any = setting.candidates[0]
     codes = np.array([[0, 1, 2]], dtype=np.uint8)
     predictions = {tuple(candidates[at].predict(codes).tolist()) for at in range(len(candidates))}
     assert predictions == set(product((0, 1), repeat=3))

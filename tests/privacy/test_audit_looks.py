@@ -7,7 +7,9 @@ than its share would show.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +22,7 @@ EPSILONS = (Fraction(1, 4), Fraction(2), Fraction(8))
 ROUNDING = 1e-9  # the audit's probabilities are doubles
 HALF = Fraction(1, 2)
 CEILING = (Fraction(4, 5), Fraction(1))
-FOLLOWS = {"follows": True, "columns": "Boolean"}
+FOLLOWS: dict[str, Any] = {"follows": True, "columns": "Boolean"}
 WEIGHTS = (Fraction(1), Fraction(3))
 
 FOLLOWING = [
@@ -128,7 +130,7 @@ def test_a_later_round_among_three_classes_costs_what_is_charged(learner):
     for start in (0, 1):
         given = ((start,) + (0,) * (n_choices - 1)) + (0,) * n_choices * 2
         for (name, epsilon), loss in audit(
-            setting, (Fraction(2),), lambda booster, given=given: _turns(booster, given, n_choices)
+            setting, (Fraction(2),), partial(_turns, given=given, n_choices=n_choices)
         ).items():
             plan = setting.plan(name, epsilon)
             charged = plan.look("error").rate * 4 + sum(
@@ -154,7 +156,8 @@ def test_a_look_at_errors_alone_nearly_attains_its_share(mechanism, n_classes):
     n_rounds = 2 if n_classes == 2 else 4
     setting = Setting(60, n_classes, n_rounds, *CEILING, **FOLLOWS)
     tables = (((0, 0),) * 60, ((0, 0),) * 59 + ((0, 1),))
-    always = len(setting.candidates[0]) - (2 if n_classes == 2 else 1)  # "no", or "class 0"
+    candidates: Any = setting.candidates[0]
+    always = len(candidates) - (2 if n_classes == 2 else 1)  # "no", or "class 0"
     losses = audit(setting, EPSILONS, after(always), tables)
     shares = [losses[mechanism, epsilon] / float(epsilon / 2) for epsilon in EPSILONS]
     assert 0.9 <= max(shares) <= 1 + ROUNDING

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import pytest
 from boosting_audit import ONE_RULE, SET_RULE, Setting, audit, part_after
@@ -12,7 +13,9 @@ from smoothboost import TopDown
 from smoothboost.fitting import plan as plan_module
 from smoothboost.fitting import pricing
 from smoothboost.fitting.boost import Booster
+from smoothboost.fitting.calibrating import CUT_RANGE, LINK_RANGE
 from smoothboost.fitting.following import doubled_errors
+from smoothboost.fitting.pricing import price
 from smoothboost.learners.set_rule import SetRuleCandidates
 from smoothboost.privacy.factored import FactoredScores
 
@@ -41,7 +44,7 @@ def worst_round_after_a_look(setting, epsilon=MUCH):
     for look in range(len(setting.plan("exponential", epsilon).count_options("error"))):
         given = (0,) * n_choices + (look,)
         losses = audit(
-            setting, (epsilon,), lambda booster, g=given: part_after(booster, g, n_choices)
+            setting, (epsilon,), partial(part_after, outcomes=given, n_choices=n_choices)
         )
         for (mechanism, _), loss in losses.items():
             stages = setting.plan(mechanism, epsilon).stages
@@ -58,7 +61,7 @@ def exactly(self, index, honest=Booster._follow):
     problem.measure = following.measure(problem.first, share, share, Fraction(0))
 
 
-def sparing(plan, candidates, honest=plan_module.price):
+def sparing(plan, candidates, honest=price):
     """Plan ranges as if the density were the smallest one: a mutation."""
     smallest = replace(plan.measure, density=Fraction(1, plan.measure.n_rows))
     return replace(honest(replace(plan, measure=smallest), candidates), measure=plan.measure)
@@ -141,7 +144,7 @@ def test_several_looks_charged_as_one_are_caught(monkeypatch, setting):
 
 def test_half_the_range_of_links_is_caught(monkeypatch):
     assert worst(LINK, MUCH) <= 1 + ROUNDING
-    monkeypatch.setattr(plan_module, "LINK_RANGE", plan_module.LINK_RANGE // 2)
+    monkeypatch.setattr(plan_module, "LINK_RANGE", LINK_RANGE // 2)
     assert worst(LINK, MUCH) > 1.01
 
 
@@ -150,7 +153,7 @@ def test_half_the_range_of_thresholds_is_caught(monkeypatch):
         3, 2, 1, *CEILING, columns="Boolean", link_share=Fraction(9, 10), costs=(1, 1)
     )
     assert worst(setting, MUCH) <= 1 + ROUNDING
-    monkeypatch.setattr(plan_module, "CUT_RANGE", plan_module.CUT_RANGE // 4)
+    monkeypatch.setattr(plan_module, "CUT_RANGE", CUT_RANGE // 4)
     assert worst(setting, MUCH) > 1.01
 
 

@@ -147,7 +147,7 @@ def test_fast_and_slow_cells_hold_the_true_odds(seed, rate, shapes):
             odds.append(sum(exp(-float(rate) * (best - int(value))) for value in one.flat()))
     shares = np.cumsum(odds) / sum(odds)
     for low, high in (choice._fast_cells(), choice._slow_cells(128)):
-        low, high = [[int(value) for value in values] for values in (low, high)]
+        low, high = [np.array([int(value) for value in values], object) for values in (low, high)]
         assert all(a <= b for a, b in zip(low, high, strict=True))
         for at, share in enumerate(shares):
             assert low[at] / high[-1] <= share + 1e-12
@@ -177,13 +177,14 @@ def test_undecided_draws_are_refined_to_the_same_choice(monkeypatch, scores):
     n_items = len(scores.items)
     wide = np.zeros(n_items, dtype=np.uint64), np.full(n_items, 1 << 60, dtype=np.uint64)
     asked = []
-    slow = FactoredExponential._slow_cells
+    honest = FactoredExponential._slow_cells
+
+    def slow(self, precision):
+        asked.append(precision)
+        return honest(self, precision)
+
     monkeypatch.setattr(FactoredExponential, "_fast_cells", lambda self: wide)
-    monkeypatch.setattr(
-        FactoredExponential,
-        "_slow_cells",
-        lambda self, bits: asked.append(bits) or slow(self, bits),
-    )
+    monkeypatch.setattr(FactoredExponential, "_slow_cells", slow)
     items = [choice.scores.place(index)[0] for index in fast]
     assert len(set(items)) > 1
     for seed in range(40):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from smoothboost.privacy import mechanisms
+from smoothboost.privacy.exact import exp_bounds
 from smoothboost.privacy.mechanisms import (
     MECHANISMS,
     Exponential,
@@ -80,7 +81,23 @@ class TestStatedDistribution:
         length = int(changes.max() - changes.min())
         for mechanism in MECHANISMS.values():
             p, q = mechanism(before, rate).probabilities(), mechanism(after, rate).probabilities()
-            assert np.abs(np.log(p / q)).max() <= float(rate * length) + 1e-9
+            losses = np.log(p / q)
+            assert np.abs(losses).max() <= float(rate * length) + 1e-9
+            if mechanism.bounded_range:
+                assert np.ptp(losses) <= float(rate * length) + 1e-9
+
+    def test_permute_and_flip_is_right_to_claim_no_bounded_range(self):
+        before, after = [0, 0], [0, 1]
+        p, q = (selection("permute_and_flip", each, 1).probabilities() for each in (before, after))
+        assert np.ptp(np.log(p / q)) > 1.4  # the scores changed by amounts in [0, 1]
+        assert not PermuteAndFlip.bounded_range
+
+    @pytest.mark.parametrize("mechanism", MECHANISMS)
+    def test_rare_errors_are_as_rare_as_a_mechanism_says(self, mechanism):
+        errs, exponential = (
+            selection(name, [0, 20], 1).probabilities()[0] for name in (mechanism, "exponential")
+        )
+        assert errs / exponential == pytest.approx(MECHANISMS[mechanism].rare_errors, rel=1e-6)
 
     @pytest.mark.parametrize("difference", [-7, 0, 3, 40])
     def test_noisy_sign_is_the_sign_with_laplace_or_logistic_noise(self, difference):
@@ -176,7 +193,7 @@ class TestSamplerIsExact:
         # U = word . more bits: below exp(-x) or not, decided at 400 bits.
         more = SeededBits(seed).take(64)
         uniform = Fraction((word << 512) | int.from_bytes(more, "big"), 1 << 528)
-        low, high = mechanisms.exp_bounds(x, 400)
+        low, high = exp_bounds(x, 400)
         decided = mechanisms._is_below_exp(word, 16, x, GivenBits(more))
         if uniform * 2**400 + 1 < low:
             assert decided

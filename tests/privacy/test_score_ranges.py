@@ -11,6 +11,7 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from smoothboost import Boolean, Categorical, Numeric, OneRule, PairRule, Schema, TopDown
+from smoothboost.classifier import Learner
 from smoothboost.fitting.boost import Booster
 from smoothboost.fitting.plan import make_plan
 from smoothboost.fitting.pricing import Budget
@@ -18,13 +19,14 @@ from smoothboost.fitting.problems import candidates_of, engines_of
 from smoothboost.learners.literals import Constraints
 from smoothboost.privacy.factored import FactoredScores
 from smoothboost.table.coded import Table
+from smoothboost.table.columns import Column
 
-COLUMNS = {
+COLUMNS: dict[str, Column] = {
     "number": Numeric(edges=[1, 2, 3]),
     "category": Categorical(["w", "x", "y", "z"]),
     "flag": Boolean(),
 }
-LEARNERS = {
+LEARNERS: dict[str, Learner] = {
     "1-rules": OneRule(),
     "sets": OneRule(literals="sets"),
     "three cuts": OneRule(literals="sets", cuts=3, apart=1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from smoothboost.privacy.factored import (
 )
 from smoothboost.privacy.mechanisms import Exponential, Maximum, PermuteAndFlip, Selection
 from smoothboost.privacy.randomness import SystemBits
+from smoothboost.table.columns import Column
 
 N_ROWS = 300
 LISTED = {"permute_and_flip": PermuteAndFlip, "exponential": Exponential}
@@ -51,7 +53,8 @@ def spy(monkeypatch):
 
         return sample
 
-    for kind in (*LISTED.values(), *FACTORED.values(), Maximum, FactoredMaximum):
+    kinds: list[Any] = [*LISTED.values(), *FACTORED.values(), Maximum, FactoredMaximum]
+    for kind in kinds:
         monkeypatch.setattr(kind, "sample", watched(kind.sample))
 
     def take(self, n_bytes, honest=SystemBits.take):
@@ -63,7 +66,7 @@ def spy(monkeypatch):
 
 
 def schema_of(n_classes):
-    columns = {
+    columns: dict[str, Column] = {
         "number": Numeric(edges=[0, 1, 2]),
         "category": Categorical(["x", "y", "z"], other=True),
         "flag": Boolean(),
@@ -95,7 +98,8 @@ def expected_of(plan, learner):
     The labels of a tree's leaves are charged as one choice, with the first of them.
     """
     tree = learner if isinstance(learner, TopDown) else None
-    expected = [("rarer", 4)] if plan.look("rarer") is not None else []
+    expected: list[tuple[int | str, int]] = []
+    expected += [("rarer", 4)] if plan.look("rarer") is not None else []
     for done in range(1, plan.n_rounds + 1):
         widths = [stage.ranges[done - 1] for stage in plan.stages]
         expected += [(0, widths[0])] * (tree.splits if tree else 1)
@@ -210,5 +214,6 @@ def test_looks_leave_rules_a_budget_or_are_refused(calibrate, delta):
             clf.plan(N_ROWS)
         return
     plan = clf.plan(N_ROWS)
-    assert min(each.rate for each in (*plan.stages, *plan.looks)) > 0
+    assert all(stage.rate > 0 for stage in plan.stages)
+    assert all(look.rate > 0 for look in plan.looks)
     assert plan.spent <= 1

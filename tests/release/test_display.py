@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from small_models import GUARANTEE
 
 from smoothboost import Boolean, Categorical, Model, Numeric, Schema
 from smoothboost.link import Link
-from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.release.display import LONGEST_LIST, PAGE, render, shape_functions, votes_table
 from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule
 
@@ -21,7 +22,6 @@ SCHEMA = Schema(
     target=["no", "yes"],
 )
 THREE = Schema(dict(SCHEMA.columns), target=["low", "middle", "high"])
-GUARANTEE = Guarantee(0.5, 0.0, 0.5, 1, 1000, "permute_and_flip", "tight", False, False)
 
 
 def model(rules, schema=SCHEMA, **more):
@@ -100,7 +100,7 @@ class TestPages:
         assert len(shown(model(self.PAIRS))) == 1 + 2 * 40
 
     def test_show_a_rule_that_is_longer_than_a_page(self):
-        node = 1
+        node: Any = 1
         for at in range(120):
             node = Split(Literal.equals(at % 2, at % 4), node, at // 2 % 2)
         text = str(model([TreeRule(node)]))

@@ -9,34 +9,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_models import FRAME, GUARANTEE, SCHEMA, THREE, model
 from trees import literals
 from trees import rules as any_rules
 
-from smoothboost import Boolean, Categorical, Model, Numeric, Schema
+from smoothboost import Categorical, Model, Numeric, Schema
 from smoothboost.link import Link
-from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.release import vote_tables as vote_tables_module
 from smoothboost.release.display import render, shape_functions, use_table, votes_table
 from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule, count_votes
-
-SCHEMA = Schema(
-    {
-        "age": Numeric(low=0, high=100, bins=4, missing=True),
-        "colour": Categorical(["red", "green", "blue"], other=True, missing=False),
-        "member": Boolean(missing=False),
-    },
-    target=["no", "yes"],
-)
-THREE = Schema(dict(SCHEMA.columns), target=["low", "middle", "high"])
-GUARANTEE = Guarantee(0.5, 0.0, 0.5, 1, 1000, "permute_and_flip", "tight", False, False)
-FRAME = pd.DataFrame(
-    {"age": [10, 60, np.nan], "colour": ["red", "pink", "blue"], "member": [True, False, True]}
-)
-
-
-def model(rules, schema=SCHEMA):
-    return Model(schema, tuple(rules), GUARANTEE)
-
 
 EXAMPLE = model(
     [
@@ -103,7 +84,7 @@ class TestPrediction:
         assert best.tolist() == released.predict(FRAME).tolist()
 
     def test_columns_that_no_rule_tests_are_not_read(self):
-        class Unreadable(list):
+        class Unreadable(list[str]):
             pass
 
         only_age = model([LiteralRule(Literal.at_most(0, 1), 0, 1)])

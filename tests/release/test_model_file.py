@@ -7,40 +7,23 @@ import pickle
 from hashlib import sha256
 
 import numpy as np
-import pandas as pd
 import published
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_models import FRAME, SCHEMA, THREE, model
 from trees import literals
 from trees import rules as any_rules
 
-from smoothboost import Boolean, Categorical, Model, Numeric, Schema
+from smoothboost import Model, Numeric, Schema
 from smoothboost.link import Link
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.release.model import ErrorLook
 from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule
 
-SCHEMA = Schema(
-    {
-        "age": Numeric(low=0, high=100, bins=4, missing=True),
-        "colour": Categorical(["red", "green", "blue"], other=True, missing=False),
-        "member": Boolean(missing=False),
-    },
-    target=["no", "yes"],
-)
-THREE = Schema(dict(SCHEMA.columns), target=["low", "middle", "high"])
-GUARANTEE = Guarantee(0.5, 0.0, 0.5, 1, 1000, "permute_and_flip", "tight", False, False)
-FRAME = pd.DataFrame(
-    {"age": [10, 60, np.nan], "colour": ["red", "pink", "blue"], "member": [True, False, True]}
-)
 N_CODES = [column.n_codes for column in SCHEMA.columns.values()]
 MIXED = st.lists(any_rules(3, literals(N_CODES)), min_size=1, max_size=6)
 TREE = TreeRule(Split(Literal.at_most(0, 1), Split(Literal.equals(2, 1), 1, 0), 0))
-
-
-def model(rules, schema=SCHEMA, **more):
-    return Model(schema, tuple(rules), GUARANTEE, **more)
 
 
 EXAMPLE = model(
@@ -522,8 +505,10 @@ class TestWholeFiles:
         published.MODEL.check_schema(published.MODEL.schema)
 
     def test_whole_numbers_of_a_guarantee_are_written_in_one_way(self):
-        said = [Guarantee(*numbers, 1, 9, None, "tight", False, False) for numbers in
-                ((1, 0, 1), (1.0, 0.0, 1.0))]  # fmt: skip
+        said = [
+            Guarantee(one, zero, one, 1, 9, None, "tight", False, False)
+            for one, zero in ((1, 0), (1.0, 0.0))
+        ]
         first, second = (Model(SCHEMA, (TREE,), guarantee) for guarantee in said)
         assert first.to_json() == second.to_json()
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_models import GUARANTEE
 
 from smoothboost import Boolean, Categorical, Model, Numeric, Schema
-from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.release.scorecard import card_lines
 from smoothboost.release.wording import literal_words
 from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule, count_votes
@@ -23,7 +23,6 @@ SCHEMA = Schema(
     target=["no", "yes"],
 )
 THREE = Schema(dict(SCHEMA.columns), target=["low", "middle", "high"])
-GUARANTEE = Guarantee(0.5, 0.0, 0.5, 1, 1000, "permute_and_flip", "tight", False, False)
 SIZES = [column.n_codes for column in SCHEMA.columns.values()]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,12 +15,13 @@ from smoothboost import Boolean, Categorical, Numeric, Schema
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
 from smoothboost.release.wording import condition_words, literal_words, rule_lines, shorter_test
 from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule, make_rule
+from smoothboost.table.columns import Column
 
 AGE = Numeric(edges=[18, 65], missing=False)
 AGE_OR_MISSING = Numeric(edges=[18, 65], missing=True)
 COLOUR = Categorical(["red", "green", "blue"], other=False, missing=False)
 COLOUR_OR_ANY = Categorical(["red", "green", "blue"], other=True, missing=True)
-COLUMNS = {
+COLUMNS: dict[str, Column] = {
     "age": AGE,
     "height": AGE_OR_MISSING,
     "tall": Numeric(edges=[1.8], missing=False),
@@ -69,7 +71,7 @@ def test_a_literal_and_its_opposite_in_words(column, literal, words, opposite):
 def code_sets(schema, tests):
     """Return what words mean, literal by literal: the codes that pass, under each wording."""
     sizes = [column.n_codes for column in schema.columns.values()]
-    meanings = {}
+    meanings: dict[str, Any] = {}
     for test in tests:
         inside = {code for start, stop in test.runs for code in range(start, stop)}
         for holds in (True, False):

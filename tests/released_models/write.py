@@ -14,6 +14,7 @@ import argparse
 import json
 import warnings
 from pathlib import Path
+from typing import Any
 
 from smoothboost import (
     Boolean,
@@ -31,7 +32,7 @@ FOLDER = Path(__file__).parent
 ROWS = FOLDER / "rows.csv"
 CLASSES = {"two": ["home", "readmitted"], "three": ["home", "readmitted", "moved"]}
 GIVEN = {"n_rounds": 12, "density": 0.3, "learning_rate": 0.4, "calibrate": 0}
-FITS = {
+FITS: dict[str, dict[str, Any]] = {
     "one-rule": {"learner": "one_rule", **GIVEN},
     "three-rules-by-one-choice": {"learner": OneRule(literals="sets", cuts=3), "n_rounds": 6},
     "pair-rule": {"learner": "pair_rule", **GIVEN},
@@ -121,7 +122,7 @@ def fitted(case: str) -> Model:
         return classifier.fit(rows, labels_of(rows, count)).model_
 
 
-def predictions(model: Model) -> dict[str, list]:
+def predictions(model: Model) -> dict[str, list[Any]]:
     """Return all that a model says of the rows."""
     rows = read_table(ROWS)
     return {

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from smoothboost import Boolean, Categorical, Numeric, Schema
 from smoothboost.table.canonical import canonical_text, plain_number
+from smoothboost.table.columns import Column
 
 plain = st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.floats(-1e300, 1e300)
 documents = st.dictionaries(
@@ -65,7 +66,7 @@ def test_the_same_schema_has_the_same_bytes_and_hash_however_it_was_said():
         for rates in ({"no": 0.25, "yes": 0.75}, {"yes": 0.75, "no": 0.25})
     }
     full = Numeric(low=-0.0, high=1.0, bins=64, scale="linear", missing=True, integer=False)
-    columns = {"n": full, "b": Boolean(missing=True)}
+    columns: dict[str, Column] = {"n": full, "b": Boolean(missing=True)}
     said.add(Schema(columns, ("no", "yes"), False, {"no": 0.25, "yes": 0.75}))
     assert len({schema.to_json() for schema in said}) == 1
     (only,) = {schema.content_hash for schema in said}

@@ -45,7 +45,7 @@ def test_words_become_categories_and_yes_or_no_a_boolean():
 
 
 def test_many_categories_are_cut_to_the_frequent_ones():
-    assert len(SCHEMA.columns["city"].values) == 100
+    assert len(SCHEMA.columns["city"].values or ()) == 100
     assert SCHEMA.columns["city"].other
 
 

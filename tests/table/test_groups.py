@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from encoding import encode, in_array, in_pandas
 
@@ -9,7 +11,7 @@ from smoothboost import Categorical, Model, Schema
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.rules import LiteralRule, Members
 
-CHAPTERS = {
+CHAPTERS: dict[str, Any] = {
     "infections": [f"A{at:02}" for at in range(100)] + [f"B{at:02}" for at in range(100)],
     "tumours": [f"C{at:02}" for at in range(98)],
     "codes of old": range(1, 1000),

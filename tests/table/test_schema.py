@@ -5,6 +5,7 @@ import json
 import pickle
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import published
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smoothboost import Boolean, Categorical, Date, Numeric, Schema
+from smoothboost.table.columns import Column
 from smoothboost.table.schema import text_of
 
 VALIDATOR = published.SCHEMA
@@ -69,7 +71,7 @@ def grouped(draw):
     values = draw(distinct_labels(1))
     names = st.text(min_size=1, max_size=8).filter(str.strip)
     each = draw(st.lists(names, min_size=len(values), max_size=len(values)))
-    groups = {text_of(name): [] for name in each}
+    groups: dict[str, list[Any]] = {text_of(name): [] for name in each}
     for name, value in zip(each, values, strict=True):
         groups[text_of(name)].append(value)
     return Categorical(groups=groups, other=draw(st.booleans()), missing=draw(st.booleans()))
@@ -136,7 +138,7 @@ def test_the_published_json_schema_is_itself_valid():
 
 
 def test_all_that_was_not_said_stands_in_the_file_but_descriptions_and_base_rates():
-    columns = {
+    columns: dict[str, Column] = {
         "n": Numeric(low=0, high=1),
         "w": Numeric(low=0, high=1e6, missing=False),
         "i": Numeric(low=1, high=5, integer=True),
@@ -275,7 +277,7 @@ def test_what_is_said_holds_in_every_version(version, flag):
     assert (read["b"].missing, read["c"].missing) == (flag, flag)
 
 
-LATE = {
+LATE: dict[str, dict[str, Any]] = {
     "base_rates": {"base_rates": {"no": 0.5, "yes": 0.5}},
     "target_description": {"target_description": "the register of 2020"},
     "integer": {"columns": {"a": {"kind": "numeric", "low": 0, "high": 9, "integer": True}}},
@@ -578,9 +580,11 @@ def test_text_is_not_taken_for_a_list_of_letters(values):
 
 
 def test_numpy_scalars_are_declared_as_the_plain_values_they_hold():
-    column = Categorical(np.array([1, 2]))
+    column = Categorical(np.array([1, 2]))  # type: ignore[arg-type]
     assert [type(value) for value in column.values] == [int, int]
-    assert Schema({"a": Boolean()}, target=np.array([False, True])).target == (False, True)
+    labels = np.array([False, True])
+    schema = Schema({"a": Boolean()}, target=labels)  # type: ignore[arg-type]
+    assert schema.target == (False, True)
 
 
 def test_bins_are_counted_where_every_whole_number_has_one():

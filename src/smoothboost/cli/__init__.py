@@ -23,10 +23,8 @@ from typer.core import TyperGroup
 from smoothboost._version import __version__
 from smoothboost.classifier import SmoothBoostClassifier
 from smoothboost.cli import options
-from smoothboost.cli.options import classifier_of
 from smoothboost.datasets import Dataset, load_demo
 from smoothboost.fitting.enough import TOO_NOISY
-from smoothboost.fitting.plan import Plan
 from smoothboost.release import display
 from smoothboost.release.model import Model
 from smoothboost.table.coded import Table
@@ -110,29 +108,14 @@ def demo(
 
 
 @app.command()
+@options.takes_fit_options
 def fit(
     data: options.Data,
     schema: options.SchemaOption,
     target: options.Target,
     epsilon: options.Epsilon,
     output: options.Output,
-    delta: options.Delta = 0.0,
-    rounds: options.Rounds = None,
-    density: options.Density = None,
-    learning_rate: options.Rate = None,
-    calibrate: options.Calibrate = None,
-    threshold: options.Threshold = None,
-    rows_per_person: options.PerPerson = 1,
-    class_weight: options.ClassWeight = None,
-    forbid: options.Forbid = None,
-    monotone: options.Monotone = None,
-    learner: options.LearnerName = "auto",
-    literals: options.Literals = None,
-    splits: options.Splits = None,
-    criterion: options.Criterion = None,
-    max_pairs: options.MaxPairs = None,
-    calibration: options.Calibration = "tight",
-    mechanism: options.Mechanism = "auto",
+    asked: options.FitOptions,
     seed: options.Seed = None,
     force: options.Force = False,
 ) -> None:
@@ -140,31 +123,7 @@ def fit(
     declared = Schema.read(schema)
     if target in declared.columns:
         raise ValueError(f"Expected the target {target!r} not to be a column of {schema}, got it.")
-    classifier = classifier_of(
-        declared,
-        epsilon=epsilon,
-        delta=delta,
-        rounds=rounds,
-        density=density,
-        learning_rate=learning_rate,
-        calibrate=calibrate,
-        threshold=threshold,
-        rows_per_person=rows_per_person,
-        class_weight=class_weight,
-        forbid=forbid,
-        monotone=monotone,
-        learner=learner,
-        learner_options={
-            "literals": literals,
-            "splits": splits,
-            "criterion": criterion,
-            "max_pairs": max_pairs,
-        },
-        calibration=calibration,
-        mechanism=mechanism,
-        random_state=seed,
-        verbose=1,
-    )
+    classifier = asked.classifier(declared, epsilon=epsilon, random_state=seed, verbose=1)
     classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
     with reserved(output, force) as temporary:
         rows = read_table(data, [*declared.names, target])
@@ -205,53 +164,16 @@ def explain(model: options.ModelFile) -> None:
 
 
 @app.command()
+@options.takes_fit_options
 def plan(
     schema: options.SchemaFile,
     rows: Annotated[int, typer.Option(help="How many rows there will be; public.")],
     epsilon: options.Epsilon,
-    delta: options.Delta = 0.0,
-    rounds: options.Rounds = None,
-    density: options.Density = None,
-    learning_rate: options.Rate = None,
-    calibrate: options.Calibrate = None,
-    threshold: options.Threshold = None,
-    rows_per_person: options.PerPerson = 1,
-    class_weight: options.ClassWeight = None,
-    forbid: options.Forbid = None,
-    monotone: options.Monotone = None,
-    learner: options.LearnerName = "auto",
-    literals: options.Literals = None,
-    splits: options.Splits = None,
-    criterion: options.Criterion = None,
-    max_pairs: options.MaxPairs = None,
-    calibration: options.Calibration = "tight",
-    mechanism: options.Mechanism = "auto",
+    asked: options.FitOptions,
 ) -> None:
     """Say what a fit would spend on what, before any row is touched."""
-    classifier = classifier_of(
-        Schema.read(schema),
-        epsilon=epsilon,
-        delta=delta,
-        rounds=rounds,
-        density=density,
-        learning_rate=learning_rate,
-        calibrate=calibrate,
-        threshold=threshold,
-        rows_per_person=rows_per_person,
-        class_weight=class_weight,
-        forbid=forbid,
-        monotone=monotone,
-        learner=learner,
-        learner_options={
-            "literals": literals,
-            "splits": splits,
-            "criterion": criterion,
-            "max_pairs": max_pairs,
-        },
-        calibration=calibration,
-        mechanism=mechanism,
-    )
-    _section("Plan", display.plan_table(_planned(classifier, rows)))
+    classifier = asked.classifier(Schema.read(schema), epsilon=epsilon)
+    _section("Plan", display.plan_table(classifier.plan(rows)))
     _section("With another epsilon", _epsilon_table(classifier, rows))
 
 
@@ -287,13 +209,9 @@ def draft(
 # What commands share
 
 
-def _planned(classifier: SmoothBoostClassifier, n_rows: int) -> Plan:
-    return classifier.plan(n_rows)
-
-
 def _fit(classifier: SmoothBoostClassifier, frame: Any, labels: Any, n_rows: int) -> Model:
     """Fit with everything shown that may be."""
-    _section("Plan", display.plan_table(_planned(classifier, n_rows)))
+    _section("Plan", display.plan_table(classifier.plan(n_rows)))
     if isinf(classifier.epsilon or inf):
         _warn("epsilon = inf switches the noise off: the model is not private.")
     _out.print()
@@ -406,7 +324,7 @@ def _epsilon_table(classifier: SmoothBoostClassifier, n_rows: int) -> RichTable:
         table.add_column(name, justify="right")
     table.add_column("")
     for epsilon in sorted({*EPSILONS, asked} - {inf}):
-        other = _planned(clone(classifier).set_params(epsilon=epsilon), n_rows)
+        other = clone(classifier).set_params(epsilon=epsilon).plan(n_rows)
         noisy = "noise will dominate" if other.noise > TOO_NOISY else ""
         table.add_row(
             f"{epsilon:g}",

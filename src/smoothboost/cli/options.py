@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -22,75 +24,7 @@ SchemaOption = Annotated[
 ]
 Target = Annotated[str, typer.Option(metavar="COL", help="The column that holds the classes.")]
 Epsilon = Annotated[float, typer.Option(help="The total budget; inf switches the noise off.")]
-Delta = Annotated[float, typer.Option(help="0 is pure differential privacy.")]
 Rounds = Annotated[int | None, typer.Option(help="Rules to choose.", show_default="auto")]
-Density = Annotated[
-    float | None,
-    typer.Option(
-        help="Smoothness of the weights, in (0, 1]; auto follows private counts of errors.",
-        show_default="auto",
-    ),
-]
-Rate = Annotated[
-    float | None, typer.Option(help="How fast weights follow votes.", show_default="auto")
-]
-Calibrate = Annotated[
-    float | None,
-    typer.Option(
-        help="Share of the budget for one look at the end, which sets the threshold and the "
-        "probabilities; 0: none. auto: a twentieth, where it pays.",
-        show_default="auto",
-    ),
-]
-Threshold = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="accuracy|balanced|CLASS=COST",
-        help="What predictions maximise: rows right (accuracy); classes right, however rare "
-        "(balanced); or the least cost, given what a mistake on a class costs. CLASS=COST is "
-        "repeatable; other classes cost 1.",
-        show_default="accuracy",
-    ),
-]
-PerPerson = Annotated[int, typer.Option(help="The most rows one person may have.")]
-Forbid = Annotated[
-    list[str] | None, typer.Option(metavar="COL", help="A column no rule may test. Repeatable.")
-]
-Monotone = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COL=+1|-1", help="A column with a monotone effect. Repeatable."),
-]
-ClassWeight = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="CLASS=W",
-        help="How much more a class weighs while rules are chosen. Repeatable.",
-    ),
-]
-LearnerName = Annotated[
-    str, typer.Option(metavar="NAME", help="auto, one_rule, pair_rule or top_down.")
-]
-Literals = Annotated[
-    str | None,
-    typer.Option(
-        metavar="threshold|one_hot|sets",
-        help="How rules test columns: numbers by thresholds, or bin by bin (one_hot, the paper); "
-        "sets also lets them test many categories at once, with learners auto and one_rule.",
-        show_default="threshold; sets with auto",
-    ),
-]
-Splits = Annotated[int | None, typer.Option(help="For top_down: splits of a tree; 3 if not given.")]
-Criterion = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="For top_down: gini (default), entropy, error, sqrt."),
-]
-MaxPairs = Annotated[
-    int | None, typer.Option(help="For pair_rule: the most pairs of columns that compete.")
-]
-Calibration = Annotated[str, typer.Option(metavar="tight|paper", help="Whose constants.")]
-Mechanism = Annotated[
-    str, typer.Option(metavar="NAME", help="auto, permute_and_flip or exponential.")
-]
 Seed = Annotated[
     int | None, typer.Option(help="Repeatable noise: for tests only, as it is not private.")
 ]
@@ -98,46 +32,149 @@ Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
 
 
-def classifier_of(
-    schema: Schema, learner: str, learner_options: dict[str, Any], **given: Any
-) -> SmoothBoostClassifier:
-    """Return the estimator that options ask for; those not read here it checks itself."""
-    read = {
-        "rounds": ("n_rounds", _or_auto),
-        "density": ("density", _or_auto),
-        "learning_rate": ("learning_rate", _or_auto),
-        "calibrate": ("calibrate", _or_auto),
-        "threshold": ("threshold", _threshold),
-        "class_weight": ("class_weight", _class_weight),
-        "forbid": ("forbidden_columns", tuple),
-        "monotone": ("monotone_columns", _monotone),
-    }
-    lists = ("threshold", "class_weight", "forbid", "monotone")
-    arguments = {}
-    for option, value in given.items():
-        name, reader = read.get(option, (option, _as_it_is))
-        arguments[name] = reader(value or () if option in lists else value)
-    return SmoothBoostClassifier(
-        schema=schema, learner=_learner(learner, learner_options), **arguments
+@dataclass(frozen=True)
+class FitOptions:
+    """What `fit` and `plan` ask alike: an option of both for each field."""
+
+    delta: Annotated[float, typer.Option(help="0 is pure differential privacy.")] = 0.0
+    rounds: Rounds = None
+    density: Annotated[
+        float | None,
+        typer.Option(
+            help="Smoothness of the weights, in (0, 1]; auto follows private counts of errors.",
+            show_default="auto",
+        ),
+    ] = None
+    learning_rate: Annotated[
+        float | None, typer.Option(help="How fast weights follow votes.", show_default="auto")
+    ] = None
+    calibrate: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of the budget for one look at the end, which sets the threshold and the "
+            "probabilities; 0: none. auto: a twentieth, where it pays.",
+            show_default="auto",
+        ),
+    ] = None
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="accuracy|balanced|CLASS=COST",
+            help="What predictions maximise: rows right (accuracy); classes right, however rare "
+            "(balanced); or the least cost, given what a mistake on a class costs. CLASS=COST is "
+            "repeatable; other classes cost 1.",
+            show_default="accuracy",
+        ),
+    ] = None
+    rows_per_person: Annotated[int, typer.Option(help="The most rows one person may have.")] = 1
+    class_weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CLASS=W",
+            help="How much more a class weighs while rules are chosen. Repeatable.",
+        ),
+    ] = None
+    forbid: Annotated[
+        list[str] | None, typer.Option(metavar="COL", help="A column no rule may test. Repeatable.")
+    ] = None
+    monotone: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COL=+1|-1", help="A column with a monotone effect. Repeatable."),
+    ] = None
+    learner: Annotated[
+        str, typer.Option(metavar="NAME", help="auto, one_rule, pair_rule or top_down.")
+    ] = "auto"
+    literals: Annotated[
+        str | None,
+        typer.Option(
+            metavar="threshold|one_hot|sets",
+            help="How rules test columns: numbers by thresholds, or bin by bin (one_hot, the "
+            "paper); sets also lets them test many categories at once, with learners auto and "
+            "one_rule.",
+            show_default="threshold; sets with auto",
+        ),
+    ] = None
+    splits: Annotated[
+        int | None, typer.Option(help="For top_down: splits of a tree; 3 if not given.")
+    ] = None
+    criterion: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="For top_down: gini (default), entropy, error, sqrt."),
+    ] = None
+    max_pairs: Annotated[
+        int | None, typer.Option(help="For pair_rule: the most pairs of columns that compete.")
+    ] = None
+    calibration: Annotated[str, typer.Option(metavar="tight|paper", help="Whose constants.")] = (
+        "tight"
     )
+    mechanism: Annotated[
+        str, typer.Option(metavar="NAME", help="auto, permute_and_flip or exponential.")
+    ] = "auto"
+
+    def classifier(self, schema: Schema, **others: Any) -> SmoothBoostClassifier:
+        """Return the estimator that the options ask for, which checks them."""
+        return SmoothBoostClassifier(
+            schema=schema,
+            delta=self.delta,
+            n_rounds=_or_auto(self.rounds),
+            density=_or_auto(self.density),
+            learning_rate=_or_auto(self.learning_rate),
+            calibrate=_or_auto(self.calibrate),
+            threshold=_threshold(self.threshold or ()),
+            rows_per_person=self.rows_per_person,
+            class_weight=_numbers("class-weight", "WEIGHT", self.class_weight or ()) or None,
+            forbidden_columns=tuple(self.forbid or ()),
+            monotone_columns=_monotone(self.monotone or ()),
+            learner=self._learner(),
+            calibration=self.calibration,
+            mechanism=self.mechanism,
+            **others,
+        )
+
+    def _learner(self) -> str | Learner:
+        """Return a learner with the options that were given; without any, its name says it all."""
+        learner = LEARNERS[_validate.one_of("learner", self.learner, LEARNERS)]
+        options: dict[str, Any] = {
+            "literals": self.literals,
+            "splits": self.splits,
+            "criterion": self.criterion,
+            "max_pairs": self.max_pairs,
+        }
+        given = {option: value for option, value in options.items() if value is not None}
+        for option in given:
+            if not hasattr(learner, option):
+                raise ValueError(
+                    f"Expected no --{option.replace('_', '-')} with learner {self.learner}."
+                )
+        return replace(learner, **given) if given else self.learner
 
 
-def _as_it_is(value: Any) -> Any:
-    return value
+def takes_fit_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each field of FitOptions, in place of its parameter `asked`."""
+    hints = get_type_hints(FitOptions, include_extras=True)
+    shared = [
+        Parameter(
+            field.name,
+            Parameter.POSITIONAL_OR_KEYWORD,
+            default=field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(FitOptions)
+    ]
+    own = signature(command, eval_str=True)
+    parameters = list(own.parameters.values())
+    at = list(own.parameters).index("asked")
 
+    @wraps(command)
+    def with_options(**given: Any) -> None:
+        asked = FitOptions(**{each.name: given.pop(each.name) for each in shared})
+        command(asked=asked, **given)
 
-def _class_weight(declared: Sequence[str]) -> dict[str, float] | None:
-    return _numbers("class-weight", "WEIGHT", declared) or None
-
-
-def _learner(name: str, options: dict[str, Any]) -> str | Learner:
-    """Return a learner with the options that were given; without any, its name says it all."""
-    learner = LEARNERS[_validate.one_of("learner", name, LEARNERS)]
-    given = {option: value for option, value in options.items() if value is not None}
-    for option in given:
-        if not hasattr(learner, option):
-            raise ValueError(f"Expected no --{option.replace('_', '-')} with learner {name}.")
-    return replace(learner, **given) if given else name
+    # Typer reads a command's options from its signature.
+    with_options.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[*parameters[:at], *shared, *parameters[at + 1 :]]
+    )
+    return with_options
 
 
 def _or_auto(value: Any) -> Any:

@@ -128,7 +128,7 @@ class Plan:
 
         Kinds of a round's choices are numbers, and kinds of looks names.
         """
-        mechanism = Maximum if self.mechanism is None else MECHANISMS[self.mechanism]
+        mechanism = self._mechanism
         if isinstance(kind, int):
             return select(mechanism, scores, self.stages[kind].rate)
         look = self.look(kind)
@@ -143,6 +143,10 @@ class Plan:
         return 1 / (2 * look.rate * self.measure.n_rows)
 
     @property
+    def _mechanism(self) -> type[Selection]:
+        return Maximum if self.mechanism is None else MECHANISMS[self.mechanism]
+
+    @property
     def n_choices(self) -> int:
         """How many looks there are beside the rounds."""
         return sum(look.count for look in self.looks)
@@ -155,7 +159,7 @@ class Plan:
         -----
         Guarantee: a choice of range R is (rate * R)-DP (docs/privacy/selection.md).
         """
-        bounded = self.mechanism == "exponential"
+        bounded = self._mechanism.bounded_range
         return tuple(
             Spend(stage.rate * width, bounded, stage.choice.times * count)
             for stage in self.stages

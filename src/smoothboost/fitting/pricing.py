@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from smoothboost.fitting.plan import Plan
 
 
+PAPERS_MECHANISM = "exponential"
+"""What the paper chooses with."""
+
+
 @dataclass(frozen=True)
 class Budget:
     """What the caller allows: epsilon (None: no privacy), delta, and rows per person."""
@@ -107,26 +111,30 @@ def price(plan: Plan, candidates: Candidates) -> Plan:
         ones = [Fraction(1)]
         return priced(None, ones * len(choices), ones * len(plan.looks))
     asked = plan.mechanism or "auto"
-    names = ["exponential"] if candidates.even else list(MECHANISMS)
     rates = {
         name: _tight_rates(plan.budget, choices, ranges, plan.looks, name)
-        for name in (names if asked == "auto" else [asked])
+        for name in (mechanisms_for(candidates) if asked == "auto" else [asked])
     }
     if plan.calibration == "paper":
-        name = "exponential" if asked == "auto" else asked
+        name = PAPERS_MECHANISM if asked == "auto" else asked
         paper = _paper_rates(plan, choices)
         # The paper does not know of flooring, which counts above 2**31 rows, nor of other
         # criteria than Gini's.
         return priced(name, list(map(min, paper, rates[name][0])), rates[name][1])
-    if len(rates) == 1:
-        return priced(*next((name, *both) for name, both in rates.items()))
-    # Only the exponential mechanism's rate grows with delta. At equal rates permute-and-flip errs
-    # half as often where errors are rare, which is worth ln 2 beside ln(options).
-    head_start = 1 + log(2) / log(max(2, choices[0].n_options))
-    best = "permute_and_flip"
-    if rates["exponential"][0][0] > rates[best][0][0] * Fraction(head_start):
-        best = "exponential"
+
+    def worth(name: str) -> Fraction:
+        # To err half as often at the same rate is worth ln 2 beside ln(options).
+        fewer_errors = log(1 / MECHANISMS[name].rare_errors)
+        head_start = 1 + fewer_errors / log(max(2, choices[0].n_options))
+        return rates[name][0][0] * Fraction(head_start)
+
+    best = max(rates, key=worth)
     return priced(best, *rates[best])
+
+
+def mechanisms_for(candidates: Candidates) -> list[str]:
+    """Return the mechanisms that can choose among candidates: if they have a prior, not all."""
+    return [name for name, kind in MECHANISMS.items() if kind.takes_prior or not candidates.even]
 
 
 def _ranges(
@@ -173,7 +181,7 @@ def _tight_rates(
     )
     if not is_ordinary(epsilon, delta):
         return pure
-    bounded = mechanism == "exponential"
+    bounded = MECHANISMS[mechanism].bounded_range
     costs = [
         (float(rate * width), choice.times * count)
         for rate, choice, widths in zip(whole, choices, ranges, strict=True)

@@ -57,7 +57,7 @@ class PairRule:
     """
 
     literals: str = "threshold"
-    columns: tuple[str, ...] | None = None
+    columns: Sequence[str] | None = None
     max_pairs: int | None = None
 
     def __post_init__(self) -> None:

@@ -167,11 +167,8 @@ class FactoredSelection(Selection):
     listed: ClassVar[type[Selection]]
     """The same mechanism on listed scores, which defines the distribution."""
 
-    takes_prior: ClassVar[bool] = True
-    """Whether the scores may be `even`."""
-
     def __post_init__(self) -> None:
-        if self.scores.even and not self.takes_prior:
+        if self.scores.even and not self.listed.takes_prior:
             raise ValueError(
                 "Expected scores with even=False, got even=True: permute-and-flip knows no prior."
             )
@@ -185,7 +182,6 @@ class FactoredPermuteAndFlip(FactoredSelection):
     """Permute-and-flip: every candidate tosses its own coin, some items at a time."""
 
     listed = PermuteAndFlip
-    takes_prior = False
 
     def sample(self, bits: BitSource) -> int:
         """Draw the index of one candidate: one of the heads, uniformly."""

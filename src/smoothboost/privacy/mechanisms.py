@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,14 @@ class Selection(ABC):
 
     scores: NDArray[np.int64]
     rate: Fraction
+
+    bounded_range: ClassVar[bool]
+    """Whether losses at rate r lie in an interval of length r * R, so that delta buys more
+    (docs/privacy/composition.md)."""
+    takes_prior: ClassVar[bool]
+    """Whether candidates may have a prior, and so be too many to list."""
+    rare_errors: ClassVar[float]
+    """How often it errs for each error of the exponential mechanism, at one rate and if rarely."""
 
     @abstractmethod
     def probabilities(self) -> NDArray[np.float64]:
@@ -80,6 +88,10 @@ class PermuteAndFlip(Selection):
     (docs/privacy/selection.md).
     """
 
+    bounded_range = False
+    takes_prior = False
+    rare_errors = 0.5
+
     def probabilities(self) -> NDArray[np.float64]:
         """State P[i] = q_i * integral over u in [0, 1] of prod_{j != i} (1 - u q_j).
 
@@ -114,6 +126,10 @@ class Exponential(Selection):
     interval of length R (docs/privacy/selection.md).
     """
 
+    bounded_range = True
+    takes_prior = True
+    rare_errors = 1.0
+
     def probabilities(self) -> NDArray[np.float64]:
         """State exp(rate * score), normalised."""
         odds = self._odds()
@@ -139,6 +155,10 @@ class Exponential(Selection):
 
 class Maximum(Selection):
     """The best candidate, the first among equals: no noise and no privacy (`epsilon=None`)."""
+
+    bounded_range = False
+    takes_prior = True
+    rare_errors = 0.0
 
     def probabilities(self) -> NDArray[np.float64]:
         """State the point mass on the best candidate."""

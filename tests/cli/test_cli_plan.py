@@ -1,0 +1,124 @@
+"""Plans and drafts of schemas: what is told before a fit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import FIT, failure, run
+
+from smoothboost import Model, Schema, cli
+from smoothboost.classifier import SmoothBoostClassifier
+from smoothboost.release import display
+
+# plan
+
+
+def test_plan_says_what_fit_will_spend(folder):
+    shown = run("plan", "schema.json", "--rows", 600, "--epsilon", 0.7, "--delta", "1e-6").stdout
+    schema = Schema.read("schema.json")
+    plan = SmoothBoostClassifier(schema=schema, epsilon=0.7, delta=1e-6).plan(600)
+    for line in display.render(display.plan_table(plan), 80).splitlines():
+        assert line.rstrip() in shown
+
+
+def test_plan_compares_epsilons(folder):
+    shown = run("plan", "schema.json", "--rows", 100, "--epsilon", 0.7).stdout
+    schema = Schema.read("schema.json")
+    rows = [line.split() for line in shown.split("noise of a choice")[-1].splitlines()[1:]]
+    assert [float(row[0]) for row in rows] == sorted([*cli.EPSILONS, 0.7])
+    for epsilon, rounds, noise, *_ in rows:
+        plan = SmoothBoostClassifier(schema=schema, epsilon=float(epsilon)).plan(100)
+        assert (int(rounds), noise) == (plan.n_rounds, f"{plan.noise:.3f}")
+    assert "noise will dominate" in shown
+
+
+def spending(shown: str) -> dict[str, list[str]]:
+    """What a plan says is spent on each kind of choice."""
+    lines = shown.split("spent on")[1].splitlines()[1:]
+    kinds = ("rules", "looks at errors", "look at errors", "look at links")
+    return {
+        kind: line.removeprefix(kind).split()
+        for line in lines
+        for kind in kinds
+        if line.startswith(kind)
+    }
+
+
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_plan_divides_the_budget_among_rules_and_looks(folder, delta):
+    plan = ("plan", "schema.json", "--rows", 60_000, "--epsilon", 2, "--delta", delta)
+    shown = run(*plan).stdout
+    spent = spending(shown)
+    assert list(spent) == ["rules", "looks at errors", "look at links"]
+    assert [int(line[-1].rstrip("%")) for line in spent.values()] == [90, 5, 5]
+    added = sum(float(line[-2]) for line in spent.values())
+    assert "proved in total           epsilon 2 for one row" in shown
+    if delta == "0":
+        assert added == pytest.approx(2, abs=0.02)
+        assert "Shares are of squares" not in shown
+    else:
+        assert added > 3
+        assert "Shares are of squares" in shown
+    assert f"rounds                    {spent['rules'][0]}" in shown
+
+
+def test_plan_says_what_the_density_starts_with_and_follows(folder):
+    plan = ("plan", "schema.json", "--rows", 60_000, "--epsilon", 2)
+    first = " ".join(run(*plan).stdout.split())
+    assert "0.8 at first, then 2 times the share of errors, from 0.0" in first
+    assert "errors are counted after 1, 3, 8, 22 and 62 rounds" in first
+    assert "rounds 69, of 3 rules each" in first
+    more = " ".join(run(*plan[:-1], 50).stdout.split())
+    assert "errors are counted after 1, 2, 3, 4, 7, 12, 20, " in more
+    document = json.loads(Path("schema.json").read_text()) | {"version": 2}
+    document["target"] = ["low", "middle", "high"]
+    document["base_rates"] = {"low": 0.5, "middle": 0.4, "high": 0.1}
+    Path("schema.json").write_text(json.dumps(document))
+    several = " ".join(run(*plan, "--rounds", 30).stdout.split())
+    assert "rounds 30: 10 for each of 3 classes, in turn" in several
+    assert "density 0.2 to 0.8 at first" in several
+    assert "rounds of each class" in several
+    fixed = " ".join(run(*plan, "--density", 0.4).stdout.split())
+    assert "density 0.4 (no row weighs more than 1/24,000)" in fixed
+    assert "errors are counted" not in fixed
+
+
+@pytest.mark.parametrize("rows", ["0", "-5"])
+def test_plan_refuses_no_rows(folder, rows):
+    assert "n_rows" in failure("plan", "schema.json", "--rows", rows, "--epsilon", 1)
+
+
+# schema draft
+
+
+def test_draft_writes_a_schema_and_says_loudly_that_it_looked(folder):
+    result = run("schema", "draft", "rows.csv", "--target", "income", "-o", "draft.json")
+    drafted = Schema.read("draft.json")
+    assert drafted.names == ("age", "job", "member")
+    assert "hardly repeats: id." in result.stderr
+    assert drafted.drafted
+    assert set(drafted.target) == {"low", "high"}
+    assert drafted.columns["age"].kind == "numeric"
+    assert drafted.columns["job"].missing
+    told = " ".join(result.stderr.split())
+    assert "NOT PRIVATE: draft.json was drafted from the rows." in told
+    assert "smallest and largest value" in told
+    assert "secret" not in result.stdout + result.stderr
+    assert "smoothboost plan draft.json --rows 600" in result.stdout
+
+
+def test_a_draft_can_be_planned_and_fitted_with(folder):
+    run("schema", "draft", "rows.csv", "--target", "income", "-o", "draft.json")
+    run("plan", "draft.json", "--rows", 600, "--epsilon", 1)
+    run(*FIT[:2], "--schema", "draft.json", *FIT[4:], "-o", "model.json")
+    assert Model.read("model.json").schema == Schema.read("draft.json")
+
+
+def test_draft_refuses_what_it_cannot_do(folder):
+    draft = ("schema", "draft", "rows.csv")
+    assert "'wage'" in failure(*draft, "--target", "wage", "-o", "draft.json")
+    assert "--force" in failure(*draft, "--target", "income", "-o", "schema.json")
+    assert "some have none" in failure(*draft, "--target", "job", "-o", "draft.json")
+    assert not Path("draft.json").exists()

@@ -37,7 +37,8 @@ def test_plan_compares_epsilons(folder):
 def spending(shown: str) -> dict[str, list[str]]:
     """What a plan says is spent on each kind of choice."""
     lines = shown.split("spent on")[1].splitlines()[1:]
-    kinds = ("rules", "looks at errors", "look at errors", "look at links")
+    kinds = ("rules", "look at the rarer class", "looks at errors", "look at errors")
+    kinds += ("look at links",)
     return {
         kind: line.removeprefix(kind).split()
         for line in lines
@@ -51,8 +52,11 @@ def test_plan_divides_the_budget_among_rules_and_looks(folder, delta):
     plan = ("plan", "schema.json", "--rows", 60_000, "--epsilon", 2, "--delta", delta)
     shown = run(*plan).stdout
     spent = spending(shown)
-    assert list(spent) == ["rules", "looks at errors", "look at links"]
-    assert [int(line[-1].rstrip("%")) for line in spent.values()] == [90, 5, 5]
+    looks = {"look at the rarer class": 1 if delta == "0" else 5}
+    looks |= {"looks at errors": 5, "look at links": 5}
+    assert list(spent) == ["rules", *looks]
+    shares = [int(line[-1].rstrip("%")) for line in spent.values()]
+    assert shares == [100 - sum(looks.values()), *looks.values()]
     added = sum(float(line[-2]) for line in spent.values())
     assert "proved in total           epsilon 2 for one row" in shown
     if delta == "0":
@@ -71,7 +75,7 @@ def test_plan_says_what_the_density_starts_with_and_follows(folder):
     assert "errors are counted after 1, 3, 8, 22 and 62 rounds" in first
     assert "rounds 69, of 3 rules each" in first
     more = " ".join(run(*plan[:-1], 50).stdout.split())
-    assert "errors are counted after 1, 2, 3, 4, 7, 12, 20, " in more
+    assert "rarer class is counted before the first round errors are counted after 1, 2, 3" in more
     document = json.loads(Path("schema.json").read_text()) | {"version": 2}
     document["target"] = ["low", "middle", "high"]
     document["base_rates"] = {"low": 0.5, "middle": 0.4, "high": 0.1}

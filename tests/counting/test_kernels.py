@@ -30,7 +30,10 @@ class Case:
     def __init__(self, sizes, n_rows, seed):
         self.rng = np.random.default_rng(seed)
         self.sizes, self.n_rows = sizes, n_rows
-        columns = {f"c{at}": Categorical(range(size)) for at, size in enumerate(sizes)}
+        columns = {
+            f"c{at}": Categorical(range(size), other=False, missing=False)
+            for at, size in enumerate(sizes)
+        }
         self.layout = CodeLayout(Schema(columns, target=[0, 1]))
         self.codes = np.stack(
             [self.rng.integers(size, size=n_rows).astype(np.uint8) for size in sizes]

@@ -22,7 +22,7 @@ class CodeLayout:
     Examples
     --------
     >>> from smoothboost import Boolean, Categorical
-    >>> columns = {"a": Boolean(), "b": Categorical(["x", "y", "z"])}
+    >>> columns = {"a": Boolean(missing=False), "b": Categorical(["x", "y"], missing=False)}
     >>> layout = CodeLayout(Schema(columns, target=[0, 1]))
     >>> layout.starts
     array([0, 2, 5])

@@ -28,6 +28,13 @@ cdef struct KeyGroup:
     int16_t step
 
 
+cdef struct Run:
+    # Which codes of a class move: `width` of them from `first` on, or all but these.
+    uint8_t first
+    uint8_t width
+    uint8_t others
+
+
 cdef struct Movers:
     # The rows of a block that move, and the key of each.
     Py_ssize_t size
@@ -55,6 +62,8 @@ cdef class Moves:
     cdef uint8_t moving[2 * CODES]
     cdef int16_t steps[2 * CODES]
     cdef int32_t key_of_level_0[2 * CODES]
+    cdef bint are_runs  # the codes of both classes, as those of thresholds are
+    cdef Run runs[2]
 
     def __init__(self, const int16_t[:, ::1] steps, const int64_t[:, ::1] at_levels):
         cdef Py_ssize_t label, code, place
@@ -69,6 +78,22 @@ cdef class Moves:
                 if self.moving[place]:
                     group = self.group_of(label, steps[label, code], at_levels)
                     self.key_of_level_0[place] = <int32_t> (group.first - group.slot + middle)
+        self.are_runs = self.find_run(0) and self.find_run(1)
+
+    cdef bint find_run(self, Py_ssize_t label) noexcept:
+        """Find which codes of a class move, if they are a run or all but a run."""
+        cdef const uint8_t* moving = &self.moving[label * CODES]
+        cdef Run* run = &self.runs[label]
+        cdef Py_ssize_t code, n_changes = 0
+        run.others = moving[0]
+        run.first = run.width = 0
+        for code in range(1, self.n_codes):
+            if moving[code] != moving[code - 1]:
+                n_changes += 1
+                if n_changes == 1:
+                    run.first = <uint8_t> code
+            run.width += moving[code] != run.others  # at most 255: the first code is none of them
+        return n_changes <= 2
 
     cdef KeyGroup* group_of(
         self, Py_ssize_t label, int16_t step, const int64_t[:, ::1] at_levels
@@ -280,11 +305,30 @@ cdef void _find_movers(
     Movers* movers,
 ) noexcept nogil:
     """List the rows of a block that move, looking at all of them."""
+    cdef uint8_t moving[BLOCK]
     cdef Py_ssize_t i
+    if moves.are_runs:
+        _find_runs(&moves.runs[0], codes, labels, size, moving)
+    else:
+        for i in range(size):
+            moving[i] = moves.moving[labels[i] * CODES + codes[i]]
     movers.size = 0
     for i in range(size):
         movers.rows[movers.size] = <uint16_t> i  # overwritten if the row does not move
-        movers.size += moves.moving[labels[i] * CODES + codes[i]]
+        movers.size += moving[i]
+
+
+cdef void _find_runs(
+    const Run* runs, const uint8_t* codes, const uint8_t* labels, Py_ssize_t size, uint8_t* moving
+) noexcept nogil:
+    """Write whether each row moves."""
+    cdef Run first = runs[0], second = runs[1]
+    cdef Py_ssize_t i
+    cdef uint8_t of_first, of_second
+    for i in range(size):  # plain bytes, so that compilers do sixteen at a time
+        of_first = (<uint8_t> (codes[i] - first.first) < first.width) ^ first.others
+        of_second = (<uint8_t> (codes[i] - second.first) < second.width) ^ second.others
+        moving[i] = of_second if labels[i] else of_first
 
 
 def move_rows(

@@ -148,6 +148,14 @@ def test_no_file_and_no_function_is_too_large(module):
             assert len(parameters) <= MOST_PARAMETERS, function.name
 
 
+@pytest.mark.parametrize("folder", ["tests", "experiments", "benchmarks"])
+def test_no_file_beside_the_package_is_too_large(folder):
+    paths = list((SOURCE.parents[1] / folder).rglob("*.py"))
+    assert paths
+    for path in paths:
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE, path.name
+
+
 def kernel_parameters(source: str) -> list[tuple[str, list[str]]]:
     """Return the parameters of every function of a Cython program."""
     found = []

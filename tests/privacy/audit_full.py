@@ -51,6 +51,18 @@ FOLLOWING = [
         for criterion, n in (("gini", 2), ("gini", 3), ("entropy", 2))
     ),
 ]
+BEFORE: dict[str, Any] = {"follows": True, "rarer_share": HALF, "look_share": QUARTER}
+FIRST: dict[str, Any] = BEFORE | SMALL
+RARER = [
+    *(Setting(n, 2, 1, *CEILING, **BEFORE) for n in (2, 3, 4, 5)),
+    *(Setting(n, 2, 2, *CEILING, **FIRST) for n in (2, 3, 4, 5)),
+    *(Setting(n, 2, 2, *CEILING, WEIGHTED[2], **FIRST) for n in (3, 4)),
+    *(Setting(n, 2, 2, Fraction(4, 5), "auto", **FIRST) for n in (3, 4)),
+    *(Setting(n, 2, 1, *CEILING, learner=SET_RULE, columns="category", **BEFORE) for n in (3, 4)),
+    *(Setting(n, 2, 1, *CEILING, learner=PairRule(), **BEFORE) for n in (2, 3)),
+    *(Setting(n, 2, 1, *CEILING, learner=TopDown(1, "entropy"), **FIRST) for n in (2, 3, 4)),
+    *(Setting(4, 2, 2, *CEILING, delta=delta, **FIRST) for delta in (0.01, 0.1)),
+]
 LAST = [
     *(Setting(n, 2, 1, *CEILING, link_share=HALF) for n in (2, 3, 4, 5)),
     *(Setting(n, 2, 1, *CEILING, class_share=HALF) for n in (2, 3, 4, 5)),
@@ -151,6 +163,7 @@ SETTINGS = {
         for n_rows in (2, 3)
     ],
     "densities that follow looks at errors, which have half of the budget": FOLLOWING,
+    "looks at the rarer class, which have half of the budget": RARER,
     "looks at links, thresholds and classes": LAST,
 }
 PLANNED_DELTAS = [
@@ -210,6 +223,7 @@ def named(setting: Setting) -> str:
     parts += ["class weights"] if setting.class_weights else []
     parts += [f"rate times {setting.cooling}"] if setting.cooling < 1 else []
     parts += ["follows"] if setting.follows else []
+    parts += ["the rarer class"] if setting.rarer_share else []
     parts += ["link"] if setting.link_share else []
     parts += [f"threshold, costs {setting.costs}"] if setting.costs else []
     parts += ["classes"] if setting.class_share else []

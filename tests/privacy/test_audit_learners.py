@@ -201,9 +201,9 @@ class TestMutations:
         before = self.worst(self.PAIR)
 
         def patched(self, sums):
-            cells = honest(self, sums)
-            cells[0, 0, 0] *= 3
-            return cells
+            quadrants = honest(self, sums)
+            quadrants[0, 0, 0] *= 3
+            return quadrants
 
         monkeypatch.setattr(PairCandidates, "_quadrants", patched)
         assert self.worst(self.PAIR) != pytest.approx(before)

@@ -60,9 +60,9 @@ def item_shares(scores, rate):
         return [Fraction(int(value / total * 10**95), 10**95) for value in odds]
 
 
-def assert_cells_hold(cells, shares, closely=None):
+def assert_bounds_hold(bounds, shares, closely=None):
     """The true cumulated shares must lie between the bounds, exactly."""
-    low, high = [[int(value) for value in values] for values in cells]
+    low, high = [[int(value) for value in values] for values in bounds]
     digits = Fraction(1, 10**90)  # of the shares
     for at in range(len(shares)):
         below = Fraction(low[at], high[-1])
@@ -135,7 +135,7 @@ def test_the_maximum_is_the_first_of_the_listed(shapes):
     rate=st.fractions(Fraction(1, 10**6), Fraction(50)),
     shapes=st.sampled_from(MIXED),
 )
-def test_fast_and_slow_cells_hold_the_true_odds(seed, rate, shapes):
+def test_fast_and_slow_bounds_hold_the_true_odds(seed, rate, shapes):
     scores = made(seed, shapes, high=1000)
     choice = FactoredExponential(scores, rate)
     best = int(scores.items.max())
@@ -146,7 +146,7 @@ def test_fast_and_slow_cells_hold_the_true_odds(seed, rate, shapes):
             one = FactoredScores([parts[None]])
             odds.append(sum(exp(-float(rate) * (best - int(value))) for value in one.flat()))
     shares = np.cumsum(odds) / sum(odds)
-    for low, high in (choice._fast_cells(), choice._slow_cells(128)):
+    for low, high in (choice._fast_bounds(), choice._slow_bounds(128)):
         low, high = [np.array([int(value) for value in values], object) for values in (low, high)]
         assert all(a <= b for a, b in zip(low, high, strict=True))
         for at, share in enumerate(shares):
@@ -177,14 +177,14 @@ def test_undecided_draws_are_refined_to_the_same_choice(monkeypatch, scores):
     n_items = len(scores.items)
     wide = np.zeros(n_items, dtype=np.uint64), np.full(n_items, 1 << 60, dtype=np.uint64)
     asked = []
-    honest = FactoredExponential._slow_cells
+    honest = FactoredExponential._slow_bounds
 
     def slow(self, precision):
         asked.append(precision)
         return honest(self, precision)
 
-    monkeypatch.setattr(FactoredExponential, "_fast_cells", lambda self: wide)
-    monkeypatch.setattr(FactoredExponential, "_slow_cells", slow)
+    monkeypatch.setattr(FactoredExponential, "_fast_bounds", lambda self: wide)
+    monkeypatch.setattr(FactoredExponential, "_slow_bounds", slow)
     items = [choice.scores.place(index)[0] for index in fast]
     assert len(set(items)) > 1
     for seed in range(40):
@@ -197,7 +197,7 @@ def test_items_with_fewer_parts_are_not_weighed_down():
     split = np.array([[[5, 0], [7, 7]]])
     whole = np.array([[[12, 7, 12, 7]]])
     choice = FactoredExponential(FactoredScores([split, whole]), RATE)
-    low, high = choice._fast_cells()
+    low, high = choice._fast_bounds()
     assert int(low[0]) / int(high[1]) == pytest.approx(0.5, rel=1e-9)
 
 
@@ -219,7 +219,7 @@ def test_many_options_with_a_clear_winner_are_still_known_closely():
     # Sums of odds near 1 must not be divided by the number of options.
     group = np.zeros((50, 4, 200), dtype=np.int64)
     group[:, :, 0] = 1000
-    low, high = FactoredExponential(FactoredScores([group]), Fraction(1))._fast_cells()
+    low, high = FactoredExponential(FactoredScores([group]), Fraction(1))._fast_bounds()
     width = [int(b) - int(a) for a, b in zip(low, high, strict=True)]
     assert max(width) / int(low[-1]) < 1e-12
 
@@ -299,28 +299,28 @@ def test_even_samples_follow_the_stated_distribution(shapes):
     shapes=st.sampled_from(EVEN + MANY[:2]),
     ahead=st.integers(0, 5000),
 )
-def test_even_cells_hold_the_true_odds_closely(seed, rate, shapes, ahead):
+def test_even_bounds_hold_the_true_odds_closely(seed, rate, shapes, ahead):
     # Items of one part are put ahead, so that each kind is the likeliest in some examples.
     scores = made(seed, shapes, high=200, even=True)
     for group in scores.groups:
         group += ahead if group.shape[1] == 1 else 0
     choice = FactoredExponential(scores, rate)
     shares = item_shares(scores, rate)
-    assert_cells_hold(choice._fast_cells(), shares, closely=Fraction(1, 10**9))
-    assert_cells_hold(choice._slow_cells(128 + 256), shares)
+    assert_bounds_hold(choice._fast_bounds(), shares, closely=Fraction(1, 10**9))
+    assert_bounds_hold(choice._slow_bounds(128 + 256), shares)
     # The first precision may not reach down to an item far below the best score, but must be true.
-    assert_cells_hold(choice._slow_cells(128), shares)
+    assert_bounds_hold(choice._slow_bounds(128), shares)
 
 
 @pytest.mark.parametrize("even", [False, True])
 @pytest.mark.parametrize("rate", [Fraction(1, 1000), Fraction(1, 7), Fraction(300)])
 @pytest.mark.parametrize("shapes", MANY)
-def test_cells_hold_the_true_odds_of_items_with_many_parts(even, rate, shapes):
+def test_bounds_hold_the_true_odds_of_items_with_many_parts(even, rate, shapes):
     scores = made(12, shapes, even=even)
     choice = FactoredExponential(scores, rate)
     shares = item_shares(scores, rate)
-    assert_cells_hold(choice._fast_cells(), shares, closely=Fraction(1, 10**9) if even else None)
-    assert_cells_hold(choice._slow_cells(192), shares)
+    assert_bounds_hold(choice._fast_bounds(), shares, closely=Fraction(1, 10**9) if even else None)
+    assert_bounds_hold(choice._slow_bounds(192), shares)
 
 
 def test_an_item_that_the_prior_sets_far_back_competes_without_refinement():
@@ -330,7 +330,7 @@ def test_an_item_that_the_prior_sets_far_back_competes_without_refinement():
     few = np.full((600, 1, 2), 50_000 - 347 - 64, dtype=np.int64)
     scores = FactoredScores([few, many], even=True)
     choice = FactoredExponential(scores, RATE)
-    assert_cells_hold(choice._fast_cells(), item_shares(scores, RATE), closely=Fraction(1, 10**9))
+    assert_bounds_hold(choice._fast_bounds(), item_shares(scores, RATE), closely=Fraction(1, 10**9))
     drawn = [scores.place(choice.sample(SeededBits(seed)))[0] for seed in range(60)]
     assert 0 < drawn.count(600) < 60
 

@@ -148,8 +148,8 @@ class TestSamplerIsExact:
         assert heads_of_loser <= truth <= heads_of_loser + unsettled
         assert unsettled <= 1
 
-    def test_exponential_by_walking_all_cells(self):
-        # The 64-bit numbers at both ends of every stated cell are given to the right candidate.
+    def test_exponential_by_walking_all_bounds(self):
+        # The 64-bit numbers at both ends of every stated stretch are given to the right candidate.
         choice = selection("exponential", [0, 4, 9, 9, 2], "1/3")
         edges = np.concatenate([[0], np.cumsum(choice.probabilities())])
         for index in range(5):

@@ -1,8 +1,8 @@
 """Selection among candidates whose scores are sums of independent parts.
 
-A pair rule's score is the sum over its four cells of the weight of the class it gives the cell.
+A pair rule's score is the sum over its four quadrants of the weight of the class it gives each.
 There are thousands of pairs with sixteen labellings each: the scores of all of them are known
-from those of the cells, and for the exponential mechanism the cells' labels are independent.
+from those of the quadrants, and for the exponential mechanism their labels are independent.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from smoothboost.privacy import _exact
 from smoothboost.privacy.exact import FAST_BITS, SLACK, exp_bounds, exp_thresholds
 from smoothboost.privacy.mechanisms import (
-    Cells,
+    Bounds,
     Exponential,
     Maximum,
     PermuteAndFlip,
     Selection,
-    draw_cell,
+    draw_index,
     toss,
 )
 from smoothboost.privacy.randomness import BitSource, uniform_below
@@ -242,7 +242,7 @@ class FactoredExponential(FactoredSelection):
 
     def sample(self, bits: BitSource) -> int:
         """Draw an item, then its options."""
-        item = draw_cell(self._fast_cells(), self._slow_cells, bits)
+        item = draw_index(self._fast_bounds(), self._slow_bounds, bits)
         return self.scores.index(item, self._options(self.scores.parts(item), bits))
 
     def _options(self, parts: NDArray[np.int64], bits: BitSource) -> list[int]:
@@ -252,11 +252,11 @@ class FactoredExponential(FactoredSelection):
         for scores, odds in zip(parts, _part_odds(parts, self.rate).tolist(), strict=True):
             low = list(accumulate(max(odd - SLACK, 0) >> spare for odd in odds))
             high = list(accumulate(((odd + SLACK) >> spare) + 1 for odd in odds))
-            slow = Exponential(scores, self.rate)._slow_cells
-            drawn.append(draw_cell((low, high), slow, bits))
+            slow = Exponential(scores, self.rate)._slow_bounds
+            drawn.append(draw_index((low, high), slow, bits))
         return drawn
 
-    def _fast_cells(self) -> Cells:
+    def _fast_bounds(self) -> Bounds:
         items = self.scores.items
         if self.scores.even:
             low, high = self._even_bounds(items)
@@ -271,7 +271,7 @@ class FactoredExponential(FactoredSelection):
             low, high = _products(tops, odds, halvings, late)
         return low.cumsum(), high.cumsum()
 
-    def _even_bounds(self, items: NDArray[np.int64]) -> Cells:
+    def _even_bounds(self, items: NDArray[np.int64]) -> Bounds:
         """Bound each item's odds over its number of candidates, relative to a reference score.
 
         Dividing each part's sum of odds by its number of options is all that the prior asks for.
@@ -299,7 +299,7 @@ class FactoredExponential(FactoredSelection):
                 )
         return low, high
 
-    def _slow_cells(self, precision: int) -> Cells:
+    def _slow_bounds(self, precision: int) -> Bounds:
         best = int(self.scores.items.max())
         # All items get the same scale: 2**precision for the item and for each of as many parts as
         # any has and, with a prior, what the largest number of candidates is divided by.
@@ -359,7 +359,7 @@ def _products(
     odds: Sequence[NDArray[np.uint64]],
     halvings: Sequence[int],
     late: Sequence[int],
-) -> Cells:
+) -> Bounds:
     """Bound the product of each item's odds and its parts' sums, divided as often as is said."""
     low, high = np.empty_like(tops), np.empty_like(tops)
     at = 0

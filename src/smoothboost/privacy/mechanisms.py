@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from smoothboost.privacy.exact import FAST_BITS, SLACK, exp_bounds, exp_thresholds
 from smoothboost.privacy.randomness import BitSource, uniform_below
 
-Cells = tuple[NDArray[Any], NDArray[Any]]
+Bounds = tuple[NDArray[Any], NDArray[Any]]
 """Lower and upper bounds on the cumulated odds, as integers."""
 
 
@@ -137,9 +137,9 @@ class Exponential(Selection):
 
     def sample(self, bits: BitSource) -> int:
         """Draw the index of one candidate."""
-        return draw_cell(self._fast_cells(), self._slow_cells, bits)
+        return draw_index(self._fast_bounds(), self._slow_bounds, bits)
 
-    def _fast_cells(self) -> Cells:
+    def _fast_bounds(self) -> Bounds:
         thresholds = exp_thresholds(self.scores, int(self.scores.max()), self.rate)
         slack = np.uint64(SLACK)
         spare = np.uint64(len(thresholds).bit_length() + 1)  # so that the sums stay below 2**63
@@ -147,7 +147,7 @@ class Exponential(Selection):
         high = ((thresholds + slack) >> spare) + np.uint64(1)
         return low.cumsum(dtype=np.uint64), high.cumsum(dtype=np.uint64)
 
-    def _slow_cells(self, precision: int) -> Cells:
+    def _slow_bounds(self, precision: int) -> Bounds:
         bounds = [exp_bounds(self._exponent(i), precision) for i in range(len(self.scores))]
         low, high = np.array(bounds, dtype=object).T
         return low.cumsum(), high.cumsum()
@@ -236,32 +236,32 @@ def _is_below_exp(draw: int, known: int, x: Fraction, bits: BitSource) -> bool:
         draw, known = (draw << 64) | int.from_bytes(bits.take(8), "big"), known + 64
 
 
-def draw_cell(
-    fast: Cells | tuple[list[int], list[int]], slow: Callable[[int], Cells], bits: BitSource
+def draw_index(
+    fast: Bounds | tuple[list[int], list[int]], slow: Callable[[int], Bounds], bits: BitSource
 ) -> int:
     """Draw the index of a candidate by its odds, exactly.
 
     A uniform number with 64 known bits is looked up among the cumulated odds, which are known
-    between bounds. If some candidate's cell surely holds the number that candidate is chosen;
-    otherwise the number gets more bits and the odds more precision.
+    between bounds. If it surely falls to some candidate, that one is chosen; otherwise the number
+    gets more bits and the odds more precision.
     """
     draw, known = int.from_bytes(bits.take(8), "big"), 64
-    index = _cell_of(draw, known, *fast)
+    index = _index_of(draw, known, *fast)
     while index is None:
         draw, known = (draw << 64) | int.from_bytes(bits.take(8), "big"), known + 64
-        index = _cell_of(draw, known, *slow(known + 64))
+        index = _index_of(draw, known, *slow(known + 64))
     return index
 
 
-def _cell_of(
+def _index_of(
     draw: int,
     known: int,
     low: NDArray[Any] | list[int],
     high: NDArray[Any] | list[int],
 ) -> int | None:
-    """Find the cell that surely holds U in [draw, draw + 1) / 2**known, or None.
+    """Find the candidate whose odds surely hold U in [draw, draw + 1) / 2**known, or None.
 
-    The cumulated odds up to and including cell i lie between low[i] and high[i].
+    The cumulated odds up to and including candidate i lie between low[i] and high[i].
     """
     low_total, high_total = int(low[-1]), int(high[-1])
     guess = (2 * draw + 1) * low_total >> (known + 1)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from smoothboost.rules import Rule, count_votes
 
 LARGEST = 1 << 16
-"""The most cells of a table; rules on more are asked one by one."""
+"""The most entries of a table; rules on more are asked one by one."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,9 +22,9 @@ from smoothboost.table.coded import Table
 from smoothboost.table.columns import Column
 
 COLUMNS: dict[str, Column] = {
-    "number": Numeric(edges=[1, 2, 3]),
-    "category": Categorical(["w", "x", "y", "z"]),
-    "flag": Boolean(),
+    "number": Numeric(edges=[1, 2, 3], missing=False),
+    "category": Categorical(["w", "x", "y", "z"], other=False, missing=False),
+    "flag": Boolean(missing=False),
 }
 LEARNERS: dict[str, Learner] = {
     "1-rules": OneRule(),

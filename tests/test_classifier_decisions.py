@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 import pytest
-from people import FRAME, LABELS, LEARNERS, SCHEMA, fitted, people
+from people import FRAME, LABELS, LEARNERS, SCHEMA, fitted, people, quiet
 from sklearn.metrics import balanced_accuracy_score, get_scorer, log_loss
 
 from smoothboost import (
@@ -96,6 +96,21 @@ class TestClassOrder:
         model = fitted(FRAME, THREE, schema=schema, epsilon=None, n_rounds=15)
         assert get_scorer("roc_auc_ovr")(model, FRAME, THREE) > 0.9
         assert model.model_.schema.target == ("low", "medium", "high")
+
+
+@quiet
+@pytest.mark.parametrize(("n_rows", "share"), [(2000, 0.002), (10_000, 0.01)])
+def test_a_declared_class_out_of_reach_leaves_the_larger_one(n_rows, share):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(n_rows, 4))
+    y = np.where(random.random(n_rows) < share, "ill", "well")
+    schema = Schema(
+        {name: Numeric(low=-4, high=4) for name in "abcd"},
+        target=["well", "ill"],
+        base_rates={"well": 1 - share, "ill": share},
+    )
+    model = SmoothBoostClassifier(schema=schema, epsilon=0.1, random_state=0).fit(X, y)
+    assert np.mean(model.predict(X) == "well") > 0.95
 
 
 class TestThreshold:

@@ -215,6 +215,31 @@ class TestAuto:
             Fraction(4, 10),
         )
 
+    @pytest.mark.parametrize("delta", [0.0, 1e-5])
+    @pytest.mark.parametrize("share", [Fraction(0), Fraction(1, 10**5), Fraction(1, 100)])
+    @pytest.mark.parametrize("n_rows", [500, 20_000, 10**6])
+    def test_a_declared_class_that_no_look_could_see_does_not_set_the_density(
+        self, n_rows, share, delta
+    ):
+        known = plan(n_rows=n_rows, delta=delta, shares=(share,), declared=True)
+        assert known.look("rarer") is None
+        noise = known.look_noise("error")
+        followed = known.following
+        assert followed.most in (1, max(share, noise))
+        assert followed.lowest >= min(2 * noise, plan(n_rows=n_rows, delta=delta).following.lowest)
+
+    @pytest.mark.parametrize("weights", [(Fraction(1),) * 3, (Fraction(1),) * 10])
+    def test_of_more_classes_none_is_rare(self, weights):
+        shares = (Fraction(0),) * len(weights)
+        known = plan(weights=weights, shares=shares, declared=True)
+        assert known.following.most == 1
+
+    @pytest.mark.parametrize("n_rows", [30_000, 10**6])
+    def test_the_lowest_density_is_what_the_look_at_the_rarer_class_may_lead_to(self, n_rows):
+        planned = plan(Fraction(1), n_rows, 1e-5)
+        least = planned.following.for_rarer(planned.look_noise("rarer"), n_rows)
+        assert planned.lowest_density == least.lowest <= planned.following.lowest
+
     @settings(deadline=None, max_examples=60)
     @given(
         st.integers(1, 10**6),

@@ -147,6 +147,16 @@ class Plan:
         return Maximum if self.mechanism is None else MECHANISMS[self.mechanism]
 
     @property
+    def lowest_density(self) -> Fraction:
+        """The smallest density that a fit may come to, whatever its looks release."""
+        if self.following is None:
+            return self.measure.density
+        if self.look("rarer") is None:
+            return self.following.lowest
+        noise = self.look_noise("rarer")
+        return self.following.for_rarer(noise, self.measure.n_rows).lowest
+
+    @property
     def n_choices(self) -> int:
         """How many looks there are beside the rounds."""
         return sum(look.count for look in self.looks)
@@ -387,8 +397,10 @@ def _with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
     if priced.following is None:
         return priced
     following = replace(priced.following, lowest=_lowest_density(priced))
-    if asked.declared:
-        following = following.for_rarer(following.supposed[0], priced.measure.n_rows)
+    if asked.declared and plan.n_problems == 1 and priced.look("error") is not None:
+        # A class that no look could see would leave the choices to noise.
+        believed = max(following.supposed[0], priced.look_noise("error"))
+        following = following.for_rarer(believed, priced.measure.n_rows)
     return replace(priced, following=following)
 
 

@@ -74,10 +74,11 @@ def _density(plan: Plan) -> str:
         }
     )
     start = f"{first[0]:.3g}" if len(first) == 1 else f"{first[0]:.3g} to {first[-1]:.3g}"
-    mass = ceil(following.lowest * plan.measure.n_rows)
+    mass = ceil(plan.lowest_density * plan.measure.n_rows)
+    rare = ", less for a rare class" if plan.lowest_density < following.lowest else ""
     return (
         f"{start} at first, then {float(following.factor):g} times the share of errors, "
-        f"from {float(following.lowest):.2g} to {float(largest):g} "
+        f"from {float(following.lowest):.2g} to {float(largest):g}{rare} "
         f"(no row weighs more than 1/{mass:,})"
     )
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from smoothboost import _validate
 from smoothboost._show import progress
+from smoothboost.counting.engine import CountEngine
 from smoothboost.exceptions import PrivacyLeakWarning
 from smoothboost.fitting import automatic
 from smoothboost.fitting.boost import Booster, boost
@@ -203,13 +204,12 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             raise TypeError(_unsupported_message(unsupported))
         self._check_declarations()
         schema, X, y = self._declare(X, y)
-        table = Table.from_frame(schema, X, y, threads_of(self.n_jobs))
+        table = self._encode(schema, X, y)
         candidates, plan = self._settle(schema, table.n_rows)
         warn_of_budget(plan, candidates[0], schema)
         bits = bit_source(self.random_state, private=plan.mechanism is not None)
 
-        threads = threads_of(self.n_jobs) if table.codes.size > _SMALL else 1
-        engines = engines_of(table, candidates, plan.measure.n_rounds, threads)
+        engines = self._engines(table, candidates, plan.measure.n_rounds)
         decision = decision_of(self.threshold, schema)
         own = class_weights_of(self.class_weight, schema)
         in_votes = plan.following is None and plan.look("link") is None
@@ -234,6 +234,17 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.model_ = Model(schema, rules, self.privacy_, link, booster.errors)
         self.classes_ = np.unique(self.model_.classes)
         return self
+
+    def _encode(self, schema: Schema, X: Any, y: Any) -> Table:
+        """Return the rows as codes."""
+        return Table.from_frame(schema, X, y, threads_of(self.n_jobs))
+
+    def _engines(
+        self, table: Table, candidates: Sequence[Candidates], max_votes: int
+    ) -> list[CountEngine]:
+        """Return what counts the rows, for each problem."""
+        threads = threads_of(self.n_jobs) if table.codes.size > _SMALL else 1
+        return engines_of(table, candidates, max_votes, threads)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class that `threshold` asks for, given each row's votes."""

@@ -303,7 +303,7 @@ def test_score_changes_lie_within_the_claimed_range(case):
     most = change[change > 0].sum() + int(after[new])
     least = change[change < 0].sum() - int(before[old])
     candidates = OneRule().compete(Schema({"x": Boolean()}, target=[0, 1]))
-    claimed = candidates.score_range(measure.peak(n_votes), measure.rounding)
+    claimed = candidates.score_range(measure.peak(n_votes), measure.rounding(0))
     assert claimed == floor(2 * measure.peak(n_votes)) + measure.n_rows - 1
     assert most - least <= claimed
 

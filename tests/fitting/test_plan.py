@@ -133,7 +133,13 @@ class TestPaper:
         assert planned.spent <= 0.51
 
     def test_flooring_never_breaks_its_claim(self):
-        assert plan(calibration="paper", n_rows=2**32 - 1, n_rounds=25).spent <= 1.0
+        for n_rows in (10**8, 2**32 - 1):
+            assert plan(calibration="paper", n_rows=n_rows, n_rounds=25).spent <= 0.51
+
+    def test_more_rows_than_sums_can_hold_are_refused(self):
+        plan(n_rows=2**39)
+        with pytest.raises(ValueError, match="Expected at most 549,755,813,888 rows, got"):
+            plan(n_rows=2**39 + 1)
 
     def test_the_tight_constants_halve_the_noise(self):
         options = {"n_rounds": 99, "learning_rate": Fraction(4, 10)}

@@ -322,7 +322,7 @@ def measure_of(n_rows, density=Fraction(3, 10), n_rounds=9):
 
 
 @every_criterion
-@pytest.mark.parametrize("n_rows", [2, 3, 10, 1000, 30_000, 10**6, 10**9])
+@pytest.mark.parametrize("n_rows", [2, 3, 10, 1000, 30_000, 10**6, 10**8])
 def test_the_range_of_gains_is_that_of_the_table_and_rounding(criterion, n_rows):
     candidates = TopDown(1, criterion).compete(schema_of(["b", "n"]))
     measure = measure_of(n_rows)
@@ -338,6 +338,20 @@ def test_the_range_of_gains_is_that_of_the_table_and_rounding(criterion, n_rows)
             assert -(mpmath.mpf(10) ** -40) < found - expected < 1 + mpmath.mpf(10) ** -20
             # Rounding is next to nothing.
             assert found - ROUNDING <= 2.001 * lost * total / UNIT + 1 or n_rows > 10**6
+
+
+@every_criterion
+@pytest.mark.parametrize("n_rows", [10**9, 2**33])
+def test_wide_sums_add_little_to_the_range_of_gains(criterion, n_rows):
+    candidates = TopDown(7, criterion).compete(schema_of(["b", "n"]))
+    measure = measure_of(n_rows)
+    total = measure.mass << measure.unit_bits
+    with mpmath.workdps(60):
+        for n_votes in (0, 8):
+            zeta = mpmath.mpf(measure.zeta(n_votes).numerator) / measure.zeta(n_votes).denominator
+            least = table_of_ranges(zeta, criterion) * total / UNIT + ROUNDING
+            most = 1.1 if criterion == "sqrt" else 1.002
+            assert least < candidates.split_range(measure, n_votes) < most * least + 2
 
 
 def test_the_range_grows_until_rows_weigh_as_much_as_they_may():

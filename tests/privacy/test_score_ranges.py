@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, target
 from hypothesis import strategies as st
+from wide_sums import wide_sums
 
 from smoothboost import Boolean, Categorical, Numeric, OneRule, PairRule, Schema, TopDown
 from smoothboost.classifier import Learner
+from smoothboost.counting.measure import Measure
 from smoothboost.fitting.boost import Booster
 from smoothboost.fitting.plan import make_plan
 from smoothboost.fitting.pricing import Budget
@@ -188,6 +191,31 @@ def test_no_change_exceeds_the_planned_range(fit, n_choices):
     kind, share = share_of(fit, n_choices, n_tries=3)
     target(share, label=kind)
     assert share <= 1
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.data(), st.integers(0, 1000))
+def test_no_change_exceeds_the_planned_range_of_wide_sums(data, n_choices):
+    with wide_sums(data.draw(st.sampled_from([20, 36]))):
+        kind, share = share_of(data.draw(fits()), n_choices, n_tries=3)
+    target(share, label=kind)
+    assert share <= 1
+
+
+@pytest.mark.parametrize("learner", ["1-rules", "sets", "three cuts", "pairs"])
+def test_forgetting_that_wide_sums_are_rounded_is_caught(learner, monkeypatch):
+    def worst():
+        ones, half = (Fraction(1),) * 2, Fraction(1, 2)
+        with wide_sums(8):
+            return max(
+                share_of(Fit(60, 2, learner, 3, half, Fraction(1), ones, rng), n_choices, 3)[1]
+                for n_choices in (0, 1, 2)
+                for rng in map(np.random.default_rng, range(8))
+            )
+
+    assert worst() <= 1
+    monkeypatch.setattr(Measure, "rounding", lambda self, n_sums: ceil(self.floored))
+    assert worst() > 1.05
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

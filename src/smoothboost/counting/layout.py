@@ -39,6 +39,11 @@ class CodeLayout:
         """How many codes there are in all columns together."""
         return int(self.starts[-1])
 
+    @property
+    def most_codes(self) -> int:
+        """How many codes a column has, at most."""
+        return int(self.n_codes.max())
+
     def column(self, position: int) -> slice:
         """Return the places of a column's codes."""
         return slice(int(self.starts[position]), int(self.starts[position + 1]))

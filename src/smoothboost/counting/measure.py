@@ -20,6 +20,13 @@ from smoothboost.privacy.exact import fixed_exp
 _TOTAL_BITS = 62
 _ZETA_BITS = 96
 
+WIDE_ROWS = 10**8
+"""Beyond so many rows, sums are wide: a floor of every weight would cost too much."""
+FINE_BITS = 24
+"""By how many bits the weights of a wide measure are finer than its sums."""
+MOST_ROWS = 1 << 39
+"""Up to so many rows, the lower parts of wide sums stay below 2**63."""
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -59,13 +66,32 @@ class Measure:
 
     @property
     def unit_bits(self) -> int:
-        """Weights are whole multiples of 2**-unit_bits; all of them together stay below 2**62."""
+        """Sums of weights are in units of 2**-unit_bits; all of them together stay below 2**62."""
         return _TOTAL_BITS - self.spare_bits - (self.n_rows - 1).bit_length()
 
     @property
-    def rounding(self) -> int:
-        """By how many units flooring may add to what one replaced row moves: n - 1."""
-        return self.n_rows - 1
+    def is_wide(self) -> bool:
+        """Whether weights are finer than units, by `FINE_BITS`: see `counting.wide`."""
+        return self.n_rows > WIDE_ROWS
+
+    @property
+    def floored(self) -> Fraction:
+        """By how many units the floors of the weights may add to what one replaced row moves."""
+        return Fraction(self.n_rows - 1, 1 << FINE_BITS if self.is_wide else 1)
+
+    def rounding(self, n_sums: int) -> int:
+        """By how many units rounding may lengthen the interval of changes of scores.
+
+        Parameters
+        ----------
+        n_sums : int
+            From how many of an engine's sums a score is added up, at most.
+
+        Notes
+        -----
+        Guarantee: see docs/privacy/smooth-measure.md#flooring and, for wide sums, its next section.
+        """
+        return ceil(self.floored) + (2 * n_sums if self.is_wide else 0)
 
     @cached_property
     def levels(self) -> LevelWeights:
@@ -132,7 +158,9 @@ class Measure:
         return min(self.zeta(n_votes) * self.mass, Fraction(1)) * (1 << self.unit_bits)
 
     def weights(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Project: return the weight, in units, of each (class, level) given its row counts.
+        """Project: return the weight of each (class, level) given its row counts.
+
+        It is in units, or finer: see `is_wide`.
 
         Parameters
         ----------
@@ -170,13 +198,13 @@ class Measure:
         return units.reshape(len(factors), n_levels) * (counts > 0)
 
     def _project(self, raw: list[int], rows: list[int]) -> list[int]:
-        """Return the weight in units of the rows of each raw weight, heaviest first.
+        """Return the weight of the rows of each raw weight, heaviest first.
 
         The heaviest are cut at 1 while the constant that fills the rest would exceed it.
         """
         left = self.mass
         total = sum(map(mul, raw, rows))
-        one = 1 << self.unit_bits
+        one = 1 << self.unit_bits + (FINE_BITS if self.is_wide else 0)
         n_cut = 0
         for weight, count in zip(raw, rows, strict=True):
             if left * weight < total:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from smoothboost.counting.engine import CountEngine, sum_over_rows
 from smoothboost.counting.measure import Measure
+from smoothboost.counting.wide import WideSums
 from smoothboost.error_looks import ErrorLook
 from smoothboost.fitting.following import Following, distance_scores, doubled_errors
 from smoothboost.fitting.plan import Plan
@@ -270,6 +271,7 @@ def _start(plan: Plan, at: int, engine: CountEngine, candidates: Candidates) -> 
     """Return a problem before its first round."""
     first = replace(plan.measure, class_weights=plan.problem_weights[at])
     about = at if plan.n_problems > 1 else None
+    engine = WideSums(engine) if first.is_wide else engine
     problem = Problem(engine, candidates, about, first, first, following=plan.following)
     if plan.following is not None:
         supposed = plan.following.supposed[at]

@@ -14,7 +14,7 @@ from math import ceil, inf, log, sqrt
 from typing import Any, Literal
 
 from smoothboost._show import render
-from smoothboost.counting.measure import Measure
+from smoothboost.counting.measure import MOST_ROWS, Measure
 from smoothboost.fitting import automatic
 from smoothboost.fitting.calibrating import CUT_RANGE, LINK_RANGE, CutOptions, LinkOptions
 from smoothboost.fitting.following import (
@@ -291,6 +291,8 @@ def make_plan(
     Guarantee: the planned choices compose to the budget (docs/privacy/composition.md).
     """
     wishes = Asked(**asked)
+    if n_rows > MOST_ROWS:
+        raise ValueError(f"Expected at most {MOST_ROWS:,} rows, got {n_rows:,}.")
 
     def attempt(rounds: int) -> Plan:
         task = (budget, n_rows, candidates, class_weights, wishes, rounds)

@@ -118,8 +118,7 @@ def price(plan: Plan, candidates: Candidates) -> Plan:
     if plan.calibration == "paper":
         name = PAPERS_MECHANISM if asked == "auto" else asked
         paper = _paper_rates(plan, choices)
-        # The paper does not know of flooring, which counts above 2**31 rows, nor of other
-        # criteria than Gini's.
+        # The paper does not know of flooring, nor of other criteria than Gini's.
         return priced(name, list(map(min, paper, rates[name][0])), rates[name][1])
 
     def worth(name: str) -> Fraction:

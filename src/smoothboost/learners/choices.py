@@ -136,6 +136,11 @@ class RuleCandidates:
         """How many rules compete."""
         return len(self)
 
+    @property
+    def n_sums(self) -> int:
+        """From how many of an engine's sums the score of a rule is added up, at most."""
+        raise NotImplementedError
+
     def __len__(self) -> int:
         """Return how many rules compete."""
         raise NotImplementedError
@@ -145,7 +150,8 @@ class RuleCandidates:
         """The one choice of a round: a rule."""
 
         def score_range(measure: Measure, n_votes: int) -> int:
-            return self.n_rules * self.score_range(measure.peak(n_votes), measure.rounding)
+            rounding = measure.rounding(self.n_sums)
+            return self.n_rules * self.score_range(measure.peak(n_votes), rounding)
 
         unit = Fraction(1, self.n_rules)  # a score adds up what each rule gets right
         return (Choice("rule", self.n_options, score_range, paper_factor=4, unit=unit),)

@@ -93,6 +93,11 @@ class OneRuleCandidates(RuleCandidates):
     def __getitem__(self, index: int) -> LiteralRule:
         return self._rules[index]
 
+    @property
+    def n_sums(self) -> int:
+        """The weights of two classes at a column's codes, and one class's in the first column."""
+        return 3 * self._layout.most_codes
+
     def scores(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return each rule's weighted number of correct rows.
 

@@ -179,6 +179,11 @@ class PairCandidates(RuleCandidates):
     def __len__(self) -> int:
         return len(self._outline)
 
+    @property
+    def n_sums(self) -> int:
+        """One class's weight at every pair of codes of two columns."""
+        return int(self._n_codes[self._pairs].prod(axis=1).max())
+
     def __getitem__(self, index: int) -> Rule:
         item, options = self._outline.place(index)
         for group in self._groups:

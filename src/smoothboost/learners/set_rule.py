@@ -100,6 +100,11 @@ class SetRuleCandidates(RuleCandidates):
         """As many as would be as hard to choose among: two for each item."""
         return 2 * len(self._outline.items)
 
+    @property
+    def n_sums(self) -> int:
+        """The weights of two classes at a column's codes, and one class's in the first column."""
+        return 3 * self._layout.most_codes
+
     def __len__(self) -> int:
         return len(self._outline)
 

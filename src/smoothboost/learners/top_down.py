@@ -120,7 +120,8 @@ class TopDownCandidates:
             return self.split_range(measure, n_votes)
 
         def leaf_range(measure: Measure, n_votes: int) -> int:
-            return self.leaf_range(measure.peak(n_votes), measure.rounding)
+            n_sums = 2 * self.n_sums * (self.splits + 1)  # off either way, in all leaves together
+            return self.leaf_range(measure.peak(n_votes), measure.rounding(n_sums))
 
         return (
             Choice(
@@ -134,6 +135,15 @@ class TopDownCandidates:
             ),
             Choice("label", self._n_classes, leaf_range, paper_factor=4, share=self._leaf_share),
         )
+
+    @property
+    def n_sums(self) -> int:
+        """From how many of an engine's sums a class's weight in part of a leaf is made, at most.
+
+        Those of a leaf's codes are differences of up to splits + 1 of the engine's; and a leaf's
+        own weight is the root's less what up to splits literals took away, each a sum over codes.
+        """
+        return self._layout.most_codes * (self.splits + 2) ** 2
 
     @property
     def n_choices(self) -> int:
@@ -155,9 +165,21 @@ class TopDownCandidates:
         peak = measure.peak(n_votes)
         moved = sum(
             most_added(Fraction(weight) / total, self.criterion, self._n_classes)
-            for weight in (peak, peak + measure.rounding)
+            for weight in (peak, peak + measure.floored)
         )
-        return ceil(moved * total / (1 << SHIFT)) + ROUNDING
+        return ceil((moved * total + self._rounded(measure)) / (1 << SHIFT)) + ROUNDING
+
+    def _rounded(self, measure: Measure) -> Fraction:
+        """Bound by how much the rounding of wide sums lengthens the interval of gains' changes.
+
+        A gain is one impurity minus two, before and after a change; each is off either way by what
+        the mass that was rounded away adds to it at most.
+        """
+        if not measure.is_wide:
+            return Fraction(0)
+        off = self._n_classes * self.n_sums
+        total = (measure.mass << measure.unit_bits) + off
+        return 12 * total * most_added(Fraction(off, total), self.criterion, self._n_classes)
 
     def leaf_range(self, peak: Fraction, rounding: int) -> int:
         """Return by how much the leaves' class weights change, over all leaves together.
@@ -222,7 +244,9 @@ class _Leaf:
         """By how much each of the leaf's literals would lessen its impurity."""
         assert self.sums is not None
         inside = self.candidates.inside(self.sums)[self.options]
-        parts = np.concatenate([self.weights[None], inside, self.weights - inside])
+        # Sums that were rounded may differ a little from column to column.
+        outside = (self.weights - inside).clip(0)
+        parts = np.concatenate([self.weights[None], inside, outside])
         impure = impurities(parts, self.candidates.criterion)
         return np.asarray(impure[0] - impure[1 : len(inside) + 1] - impure[len(inside) + 1 :])
 
@@ -261,7 +285,7 @@ class _Growing:
         """
         assert leaf.sums is not None
         inside = self.candidates.inside(leaf.sums)[literal]
-        weights = {True: inside, False: leaf.weights - inside}
+        weights = {True: inside, False: (leaf.weights - inside).clip(0)}
         paths = {
             holds: (*leaf.path, (self.candidates.literals[literal], holds)) for holds in weights
         }

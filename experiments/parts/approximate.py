@@ -9,7 +9,7 @@ from experiments import figures, public_code
 from experiments.figures import Line
 from experiments.fit import Fit
 from experiments.lab import Claim, Lab, Public, shown, table
-from experiments.parts.curves import BASELINES
+from experiments.parts.curves import BASELINES, schema_of
 from experiments.selection import as_published, epsilons, selected
 from experiments.tables import N_FOLDS
 
@@ -99,6 +99,7 @@ def _figure(lab: Lab, curves: dict[Line, Curve], file: str) -> None:
         figures.draw(axes, line, curve)
     for line, (method, schema, options) in BASELINES.items():
         folds = range(lab.choose(N_FOLDS, 1))
+        schema = schema_of(lab, method, schema)
         fits = [Fit("adult", method, fold, schema=schema, options=options) for fold in folds]
         figures.level(axes, line, lab.accuracies(f"Adult's folds, {method}", fits))
     axes.set(xlabel="privacy parameter ε", ylabel="cross-validated accuracy", xscale="log")

@@ -31,7 +31,7 @@ from experiments.store import Store
 if __name__ == "__main__":
     fits = [
         Fit("mushroom", "one_rule", fold, repeat, 1.0, options={"n_rounds": 49})
-        for repeat in range(60)
+        for repeat in range(30)
         for fold in range(5)
     ]
     with Runner(Store(Path(sys.argv[1])), n_jobs=2) as runner:
@@ -69,7 +69,7 @@ def undisturbed(tmp_path_factory):
 
 @pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGKILL], ids=["interrupt", "kill"])
 def test_a_stopped_run_goes_on(kind, tmp_path, folder, undisturbed):
-    assert len(undisturbed) == 300
+    assert len(undisturbed) == 150
     store = tmp_path / "results.sqlite"
     before: dict[str, dict[str, float]] = {}
     for _ in range(2):

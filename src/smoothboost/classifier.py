@@ -111,7 +111,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         Columns whose effect must be monotone: 1 lets only rules compete that never move to an
         earlier declared class as the value grows, -1 never to a later one.
     n_jobs : int or None, default None
-        Threads; None uses all cores. The model does not depend on it.
+        Threads; None uses all cores that this process may use, fewer if OMP_NUM_THREADS or
+        `threadpoolctl.threadpool_limits` say so. The model does not depend on it.
     verbose : int, default 0
         Above 0, shows a progress bar of rounds.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from math import log, sqrt
 from typing import Any
 
@@ -169,6 +170,17 @@ class Link:
         if not isinstance(calibrated, bool):
             raise ValueError("Expected a link that says whether it is calibrated, true or false.")
         return cls(document["slope"], document["offset"], tuple(weights), calibrated)
+
+
+def nearest_exp(power: float) -> float:
+    """Return the float that is nearest to exp(power): the same on every platform.
+
+    Examples
+    --------
+    >>> nearest_exp(1.0)
+    2.718281828459045
+    """
+    return float(Context(prec=50).exp(Decimal(power)))
 
 
 def _positive(name: str, value: Any) -> float:

@@ -14,6 +14,7 @@ import joblib
 import numpy as np
 
 from smoothboost import _validate
+from smoothboost.counting.threads import usual_count
 from smoothboost.exceptions import SeededNoiseWarning
 from smoothboost.privacy.randomness import BitSource, SeededBits, SystemBits
 from smoothboost.table.schema import Schema, text_of
@@ -159,9 +160,12 @@ def bit_source(random_state: Any, private: bool) -> BitSource:
 
 
 def threads_of(n_jobs: int | None) -> int:
-    """Return a number of threads."""
+    """Return a number of threads: the one that is asked for, or as many as are usual.
+
+    As in joblib, -1 means all processors, and -2 all but one.
+    """
     if n_jobs is None:
-        return int(joblib.cpu_count())
+        return usual_count()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise ValueError(
             f"Expected n_jobs to be a number of threads, -1 or None, got {_validate.shown(n_jobs)}."

@@ -8,11 +8,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 import numpy as np
 
 from smoothboost.counting._packs cimport Packs, unpack
-from smoothboost.counting._parts cimport BLOCK, Parts, count_blocks
-
-cdef extern from *:
-    void __builtin_prefetch(const void* address) nogil
-
+from smoothboost.counting._parts cimport BLOCK, Parts, count_blocks, fetch
 
 cdef enum:
     CODES = 256
@@ -279,7 +275,7 @@ cdef void _count_word(
             row = movers.rows[i]
             own = movers.keys[i] * stride
             packed = words[row]
-            __builtin_prefetch(words + row + AHEAD)
+            fetch(words + row + AHEAD)
             first[own + (packed & 255)] += 1
             second[own + (packed >> 8 & 255)] += 1
             third[own + (packed >> 16 & 255)] += 1
@@ -289,7 +285,7 @@ cdef void _count_word(
             row = movers.rows[i]
             own = movers.keys[i] * stride
             packed = words[row]
-            __builtin_prefetch(words + row + AHEAD)
+            fetch(words + row + AHEAD)
             first[own + (packed & 255)] += 1
             if n_packs > 1:
                 second[own + (packed >> 8 & 255)] += 1

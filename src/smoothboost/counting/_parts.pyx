@@ -3,9 +3,6 @@
 A thread that the system holds up leaves more parts to the others.
 """
 
-cdef extern from *:
-    int64_t __sync_fetch_and_add(int64_t* value, int64_t step) nogil
-
 
 cpdef Py_ssize_t count_blocks(Py_ssize_t n_rows) noexcept nogil:
     """Return how many blocks of rows there are; the last may be shorter."""
@@ -21,5 +18,5 @@ cdef class Parts:
 
     cdef Py_ssize_t take(self) noexcept nogil:
         """Return the next number, or -1 when all are taken."""
-        cdef Py_ssize_t part = __sync_fetch_and_add(&self.next_one, 1)
+        cdef Py_ssize_t part = take_next(&self.next_one)
         return part if part < self.count else -1

@@ -246,7 +246,7 @@ class LevelWeights:
         self._n_rounds = n_rounds
         bits = 64 + min(ceil(step * n_rounds * Fraction(1443, 1000)), 1024)
         self._wide = bits + _SPARE_BITS
-        self._powers = [fixed_exp(step, self._wide)]
+        self._powers = {0: fixed_exp(step, self._wide)}
         self._known: dict[int, int] = {}
 
     def __getitem__(self, level: int) -> int:
@@ -266,8 +266,9 @@ class LevelWeights:
         return [known[level] if level in known else self[level] for level in levels]
 
     def _power(self, place: int) -> int:
-        while len(self._powers) <= place:
-            self._powers.append(self._powers[-1] ** 2 >> self._wide)
+        # By place: fits in several threads share these, and two may get here at once.
+        if place not in self._powers:
+            self._powers[place] = self._power(place - 1) ** 2 >> self._wide
         return self._powers[place]
 
 

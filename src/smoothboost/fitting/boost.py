@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import exp
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,7 @@ from smoothboost.error_looks import ErrorLook
 from smoothboost.fitting.following import Following, distance_scores, doubled_errors
 from smoothboost.fitting.plan import Plan
 from smoothboost.learners.choices import Candidates, Round
-from smoothboost.link import Link
+from smoothboost.link import Link, nearest_exp
 from smoothboost.privacy.mechanisms import Selection
 from smoothboost.privacy.randomness import BitSource
 from smoothboost.rules import Rule, takes_back
@@ -255,7 +254,7 @@ class Booster:
         if self.cut is None:
             return link
         worth = link.slope * (link.offset - self._plan.cuts.thresholds[self.cut])
-        return replace(link, weights=(1.0, exp(min(max(worth, -690.0), 690.0))))
+        return replace(link, weights=(1.0, nearest_exp(min(max(worth, -690.0), 690.0))))
 
     def fork(self) -> Booster:
         """Return a second booster in the same state."""

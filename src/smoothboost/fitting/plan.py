@@ -27,7 +27,7 @@ from smoothboost.fitting.following import (
 from smoothboost.fitting.plan_text import plan_table
 from smoothboost.fitting.pricing import Budget, Look, Stage, is_ordinary, price
 from smoothboost.learners.choices import Candidates, Scores
-from smoothboost.privacy.accountant import Spend, total_epsilon
+from smoothboost.privacy.accountant import Spend, proven_epsilon
 from smoothboost.privacy.factored import select
 from smoothboost.privacy.mechanisms import MECHANISMS, Maximum, Selection
 
@@ -186,7 +186,7 @@ class Plan:
         if self.mechanism is None:
             return None
         epsilon, delta = self.budget.per_row
-        return total_epsilon(self.spends, delta if is_ordinary(epsilon, delta) else 0.0)
+        return proven_epsilon(self.spends, delta if is_ordinary(epsilon, delta) else 0.0)
 
     @property
     def exponent(self) -> float:

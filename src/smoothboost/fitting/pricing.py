@@ -186,7 +186,7 @@ def _tight_rates(
         for rate, choice, widths in zip(whole, choices, ranges, strict=True)
         for width, count in Counter(widths).items()
     ]
-    squares = sum(count * each**2 for each, count in costs) / float(left)
+    squares = sum(count * (each * each) for each, count in costs) / float(left)
     seen = [sqrt(squares * float(look.share) / look.count) for look in looks]
     costs += [(each, look.count) for each, look in zip(seen, looks, strict=True)]
 

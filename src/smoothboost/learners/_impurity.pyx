@@ -5,12 +5,7 @@ See `impurity.py` for the functions, and for what rounding may do.
 
 from libc.stdint cimport int64_t, uint64_t
 
-cdef extern from *:
-    """
-    typedef unsigned __int128 smoothboost_uint128;
-    """
-    # Cython takes it for 64 bits: expressions must not mix it with other types.
-    ctypedef unsigned long long uint128 "smoothboost_uint128"
+from smoothboost.privacy._wide cimport at_most, minus, plus, product, quotient, shifted, wide
 
 
 cdef enum:
@@ -22,11 +17,13 @@ cdef enum:
 
 
 def impurities(const int64_t[:, ::1] weights, int criterion, int shift, int64_t[::1] out):
-    """Write the impurity of each row of class weights, divided by 2**shift, rounded down."""
+    """Write the impurity of each row of class weights, divided by 2**shift, rounded down.
+
+    The weights of a row are at most 2**62 together.
+    """
     cdef Py_ssize_t row, label
     cdef Py_ssize_t n_classes = weights.shape[1]
-    cdef uint64_t total
-    cdef uint128 result
+    cdef uint64_t total, result
     with nogil:
         for row in range(weights.shape[0]):
             total = 0
@@ -35,29 +32,26 @@ def impurities(const int64_t[:, ::1] weights, int criterion, int shift, int64_t[
             if total == 0:
                 result = 0
             elif criterion == GINI:
-                result = _gini(&weights[row, 0], n_classes, total)
+                result = _gini(&weights[row, 0], n_classes, total) >> shift
             elif criterion == ENTROPY:
-                result = _entropy(&weights[row, 0], n_classes, total)
+                result = shifted(_entropy(&weights[row, 0], n_classes, total), LOG_BITS + shift)
             elif criterion == ERROR:
-                result = _error(&weights[row, 0], n_classes, total)
+                result = _error(&weights[row, 0], n_classes, total) >> shift
             else:
-                result = _sqrt(&weights[row, 0], n_classes)
-            out[row] = <int64_t> (result >> shift)
+                result = _sqrt(&weights[row, 0], n_classes) >> shift
+            out[row] = <int64_t> result
 
 
-cdef uint128 _gini(const int64_t* weights, Py_ssize_t n_classes, uint64_t total) noexcept nogil:
+cdef uint64_t _gini(const int64_t* weights, Py_ssize_t n_classes, uint64_t total) noexcept nogil:
     # C / (C - 1) * (w - sum of a**2 / w)
-    cdef uint128 whole = total
-    cdef uint128 rest = whole * whole
-    cdef uint128 weight
+    cdef wide rest = product(total, total)
     cdef Py_ssize_t label
     for label in range(n_classes):
-        weight = weights[label]
-        rest -= weight * weight
-    return _scaled(rest / whole, n_classes)
+        rest = minus(rest, product(<uint64_t> weights[label], <uint64_t> weights[label]))
+    return _scaled(quotient(rest, total), n_classes)
 
 
-cdef uint128 _error(const int64_t* weights, Py_ssize_t n_classes, uint64_t total) noexcept nogil:
+cdef uint64_t _error(const int64_t* weights, Py_ssize_t n_classes, uint64_t total) noexcept nogil:
     # C / (C - 1) * (w - max a)
     cdef uint64_t most = 0
     cdef Py_ssize_t label
@@ -66,24 +60,22 @@ cdef uint128 _error(const int64_t* weights, Py_ssize_t n_classes, uint64_t total
     return _scaled(total - most, n_classes)
 
 
-cdef uint128 _scaled(uint128 value, Py_ssize_t n_classes) noexcept nogil:
-    cdef uint128 n = n_classes
-    cdef uint128 one = 1
-    return value * n / (n - one)
+cdef uint64_t _scaled(uint64_t value, Py_ssize_t n_classes) noexcept nogil:
+    return quotient(product(value, <uint64_t> n_classes), <uint64_t> (n_classes - 1))
 
 
-cdef uint128 _entropy(const int64_t* weights, Py_ssize_t n_classes, uint64_t total) noexcept nogil:
-    # sum of a * log2(w / a)
+cdef wide _entropy(const int64_t* weights, Py_ssize_t n_classes, uint64_t total) noexcept nogil:
+    # sum of a * log2(w / a), with LOG_BITS bits after the point
     cdef uint64_t whole = _log2(total)
-    cdef uint128 result = 0
-    cdef uint128 weight, bits
+    cdef wide result
     cdef Py_ssize_t label
+    result.high = result.low = 0
     for label in range(n_classes):
         if weights[label]:
-            weight = weights[label]
-            bits = whole - _log2(<uint64_t> weights[label])
-            result += weight * bits
-    return result >> LOG_BITS
+            result = plus(
+                result, product(<uint64_t> weights[label], whole - _log2(<uint64_t> weights[label]))
+            )
+    return result
 
 
 cdef uint64_t _log2(uint64_t value) noexcept nogil:
@@ -93,45 +85,44 @@ cdef uint64_t _log2(uint64_t value) noexcept nogil:
     """
     cdef int exponent = 63
     cdef int _bit
-    cdef uint64_t result
-    cdef uint128 mantissa, square
+    cdef int is_two  # whether the square is 2 or more
+    cdef uint64_t result, mantissa
+    cdef wide square
     while not value >> exponent:
         exponent -= 1
     mantissa = value << (63 - exponent)  # in [1, 2) with 63 bits after the point
-    result = exponent
+    result = <uint64_t> exponent
     for _bit in range(LOG_BITS):
-        square = mantissa * mantissa >> 63
-        result = 2 * result + <uint64_t> (square >> 64)
-        mantissa = square >> (<int> (square >> 64))
+        square = product(mantissa, mantissa)
+        is_two = <int> (square.high >> 63)
+        result = 2 * result + <uint64_t> is_two
+        mantissa = shifted(square, 63 + is_two)
     return result
 
 
-cdef uint128 _sqrt(const int64_t* weights, Py_ssize_t n_classes) noexcept nogil:
+cdef uint64_t _sqrt(const int64_t* weights, Py_ssize_t n_classes) noexcept nogil:
     # sum over pairs of classes of 2 * sqrt(a * b), over C - 1
-    cdef uint128 result = 0
-    cdef uint128 a, b
-    cdef uint128 pairs_of_one = n_classes - 1
+    cdef wide result, root
     cdef Py_ssize_t one, two
+    result.high = result.low = root.high = 0
     for one in range(n_classes):
         for two in range(one):
-            a = weights[one]
-            b = weights[two]
-            result += _root(a * b << 2)
-    return result / pairs_of_one
+            root.low = _root(product(2 * <uint64_t> weights[one], 2 * <uint64_t> weights[two]))
+            result = plus(result, root)
+    return quotient(result, <uint64_t> (n_classes - 1))
 
 
-cdef uint128 _root(uint128 value) noexcept nogil:
+cdef uint64_t _root(wide value) noexcept nogil:
     """Return the square root of a value below 2**126, rounded down: Newton's method."""
     cdef int size = 0
-    cdef uint128 guess = 1
-    cdef uint128 better
-    if value == 0:
-        return 0
-    while value >> (2 * size):
+    cdef uint64_t guess, better
+    while at_most(value, 2 * size, 1):
         size += 1
-    guess = guess << size  # above the root
+    if size == 0:
+        return 0
+    guess = <uint64_t> 1 << size  # above the root
     while True:
-        better = (guess + value / guess) >> 1
+        better = (guess + quotient(value, guess)) >> 1
         if better >= guess:
             return guess
         guess = better

@@ -1,23 +1,18 @@
 """Integer bounds on exp(-x) for many scores at once; see `exact.py` for the arithmetic's proof."""
 
-cdef extern from *:
-    """
-    typedef unsigned __int128 smoothboost_uint128;
-    """
-    ctypedef unsigned long long uint128 "smoothboost_uint128"
+from libc.stdint cimport int64_t, uint64_t
 
-ctypedef unsigned long long uint64
-ctypedef long long int64
+from smoothboost.privacy._wide cimport at_most, plus, product, shifted, wide
 
 
 def exp_thresholds(
-    const int64[::1] scores,
-    int64 best,
-    uint64 mantissa,
+    const int64_t[::1] scores,
+    int64_t best,
+    uint64_t mantissa,
     int shift,
-    const uint64[::1] whole,
-    const uint64[:, ::1] bytewise,
-    uint64[::1] out,
+    const uint64_t[::1] whole,
+    const uint64_t[:, ::1] bytewise,
+    uint64_t[::1] out,
 ):
     """Write T with |T / 2**63 - exp(-(best - score) * mantissa / 2**shift)| < SLACK / 2**63.
 
@@ -27,59 +22,64 @@ def exp_thresholds(
     """
     cdef Py_ssize_t i
     cdef int j
-    cdef uint64 x, gap
-    cdef uint128 product, result
-    cdef uint128 limit = (<uint128> whole.shape[0]) << 56
+    cdef uint64_t x, gap, result
+    cdef uint64_t limit = <uint64_t> whole.shape[0] << 56
     with nogil:
         for i in range(scores.shape[0]):
-            gap = <uint64> best - <uint64> scores[i]
+            gap = <uint64_t> best - <uint64_t> scores[i]
             if gap == 0:
-                out[i] = <uint64> 1 << 63
+                out[i] = <uint64_t> 1 << 63
                 continue
-            product = (<uint128> gap) * mantissa
+            # x with 56 bits after the point; from the limit on, exp(-x) counts as 0.
             if shift >= 56:
-                product = product >> (shift - 56) if shift - 56 < 128 else 0
-            elif product >= limit >> (56 - shift):
-                product = limit
+                x = at_most(product(gap, mantissa), shift - 56, limit)
             else:
-                product = product << (56 - shift)
-            if product >= limit:
+                x = at_most(product(gap, mantissa), 0, limit >> (56 - shift)) << (56 - shift)
+            if x >= limit:
                 out[i] = 0
                 continue
-            x = <uint64> product
             result = whole[x >> 56]
             for j in range(7):
-                result = (result * bytewise[j, (x >> (48 - 8 * j)) & 255]) >> 63
-            out[i] = <uint64> result
+                result = shifted(product(result, bytewise[j, (x >> (48 - 8 * j)) & 255]), 63)
+            out[i] = result
 
 
 def product_bounds(
-    const uint64[::1] tops,
-    const uint64[:, :, ::1] odds,
-    uint64 slack,
+    const uint64_t[::1] tops,
+    const uint64_t[:, :, ::1] odds,
+    uint64_t slack,
     int halvings,
     int late,
-    uint64[::1] low,
-    uint64[::1] high,
+    uint64_t[::1] low,
+    uint64_t[::1] high,
 ):
     """Bound tops[i] times the product over parts of the sum over options of odds, scaled.
 
     All numbers are in 63-bit fixed point, known to within `slack` units. Each sum is divided by
-    2**halvings, which keeps it below 1, and the product by 2**late.
+    2**halvings, which keeps it below 1, and the product by 2**late, where `late` is at most 64.
     """
     cdef Py_ssize_t i, part, option
-    cdef uint128 below, above, least, most
+    cdef uint64_t below, above, odd
+    cdef wide least, most, one
+    one.high = 0
     with nogil:
         for i in range(odds.shape[0]):
             below = tops[i] - slack if tops[i] > slack else 0
-            above = <uint128> tops[i] + slack
+            above = tops[i] + slack
             for part in range(odds.shape[1]):
-                least = 0
-                most = 0
+                least.high = least.low = most.high = most.low = 0
                 for option in range(odds.shape[2]):
-                    least += odds[i, part, option] - slack if odds[i, part, option] > slack else 0
-                    most += <uint128> odds[i, part, option] + slack
-                below = (below * (least >> halvings)) >> 63
-                above = ((above * ((most >> halvings) + 1)) >> 63) + 1
-            low[i] = <uint64> (below >> late)
-            high[i] = <uint64> (above >> late) + 1
+                    odd = odds[i, part, option]
+                    one.low = odd - slack if odd > slack else 0
+                    least = plus(least, one)
+                    one.low = odd + slack
+                    most = plus(most, one)
+                below = shifted(product(below, shifted(least, halvings)), 63)
+                above = shifted(product(above, shifted(most, halvings) + 1), 63) + 1
+            low[i] = _halved(below, late)
+            high[i] = _halved(above, late) + 1
+
+
+cdef inline uint64_t _halved(uint64_t value, int times) noexcept nogil:
+    """Return value / 2**times, rounded down: C does not shift by a number's whole length."""
+    return value >> times if times < 64 else 0

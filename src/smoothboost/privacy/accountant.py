@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import expm1, log, sqrt
+from math import expm1, floor, frexp, ldexp, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,12 @@ Float = NDArray[np.float64]
 
 _ROUNDING = 4e-15
 """Added to curves, per unit of what was cancelled: more than their double arithmetic loses."""
+
+_RATE_BITS, _TOTAL_BITS = 30, 34
+"""How many binary digits of rates and of totals are kept.
+
+The last digits of logarithms and exponentials differ from processor to processor; models do not.
+"""
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,21 @@ def total_epsilon(spends: Sequence[Spend], delta: float) -> float:
     return min(accountant(spends, delta) for accountant in ACCOUNTANTS.values())
 
 
+def proven_epsilon(spends: Sequence[Spend], delta: float) -> float:
+    """Return `total_epsilon`, rounded up to what is the same number on every platform.
+
+    Examples
+    --------
+    >>> proven_epsilon([Spend(0.05, bounded_range=True, count=25)], 1e-5)
+    0.4678836553939618
+
+    Notes
+    -----
+    Guarantee: no less than `total_epsilon` (docs/privacy/composition.md).
+    """
+    return min(pure_epsilon(spends), -_floor(-total_epsilon(spends, delta), _TOTAL_BITS))
+
+
 def bounded_range_curve(epsilon: Float | float, order: Float | float) -> Float:
     """Return the largest Rényi divergence of any mechanism with bounded range epsilon.
 
@@ -206,7 +227,8 @@ def largest(limit: float, cost: Callable[[float], float], start: float) -> float
     """Return (nearly) the largest x > 0 with cost(x) <= limit, for an increasing cost.
 
     A root search on floats, then a step of one part in 10**9 towards less, which is more than
-    the rounding of any accountant here.
+    the rounding of any accountant here; and then to the next number of `_RATE_BITS` binary
+    digits below, which is the same on every platform.
 
     Examples
     --------
@@ -219,7 +241,13 @@ def largest(limit: float, cost: Callable[[float], float], start: float) -> float
     while cost(high) <= limit:
         high *= 2
     root = brentq(lambda x: cost(x) - limit, low, high, xtol=1e-12 * low, rtol=1e-12)
-    answer = float(root) * (1 - 1e-9)
+    answer = _floor(float(root) * (1 - 1e-9), _RATE_BITS)
     while cost(answer) > limit:
-        answer *= 1 - 1e-9
+        answer = _floor(answer * (1 - 1e-9), _RATE_BITS)
     return answer
+
+
+def _floor(value: float, bits: int) -> float:
+    """Round down to so many binary digits."""
+    mantissa, exponent = frexp(value)
+    return ldexp(floor(ldexp(mantissa, bits)), exponent - bits)

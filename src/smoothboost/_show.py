@@ -47,7 +47,13 @@ def progress(
         yield None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    hidden = not leave and not get_console().is_terminal
-    with Progress(*columns, TimeElapsedColumn(), transient=not leave, disable=hidden) as progress:
+    console = get_console()
+    with Progress(
+        *columns,
+        TimeElapsedColumn(),
+        console=console,
+        transient=not leave,
+        disable=not leave and not console.is_terminal,
+    ) as progress:
         task = progress.add_task(what, total=total)
         yield lambda done: progress.update(task, completed=done)

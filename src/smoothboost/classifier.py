@@ -38,6 +38,7 @@ from smoothboost.parameters import (
     is_auto,
     rational_or_auto,
     threads_of,
+    unsupported_message,
 )
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.privacy.mechanisms import MECHANISMS
@@ -205,7 +206,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self
         """
         if unsupported:
-            raise TypeError(_unsupported_message(unsupported))
+            raise TypeError(unsupported_message(unsupported))
         self._check_declarations()
         schema, X, y = self._declare(X, y)
         table = self._encode(schema, X, y)
@@ -242,7 +243,9 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def _encode(self, schema: Schema, X: Any, y: Any) -> Table:
         """Return the rows as codes."""
         threads = threads_of(self.n_jobs)
-        if isinstance(X, Table):
+        if isinstance(X, Table):  # rows that were read before, to show a plan for their number
+            if X.schema != schema:
+                raise ValueError("Expected a table of the same schema, got one of another.")
             return X
         if is_source(X):
             return read_codes(schema, X, y, threads, self.verbose)
@@ -425,7 +428,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                     stacklevel=3,
                 )
             return self.schema, X, y
-        if is_source(X):
+        if isinstance(X, Table) or is_source(X):
             raise ValueError(
                 "Expected a schema to read a file or stream with, got None. Declare one "
                 "(smoothboost schema draft makes one to edit)."
@@ -488,12 +491,3 @@ def _is_named(X: Any) -> bool:
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
-
-
-def _unsupported_message(arguments: Mapping[str, Any]) -> str:
-    if "sample_weight" in arguments:
-        return (
-            "Expected no sample_weight: weights of single rows would break the smoothness that "
-            "the guarantee rests on. Declare class_weight instead."
-        )
-    return f"Expected only X and y, got {', '.join(sorted(arguments))}."

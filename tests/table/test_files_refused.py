@@ -130,7 +130,7 @@ def test_a_compressed_file_that_was_cut_off(tmp_path, kept):
 def test_a_compressed_file_that_is_none(tmp_path):
     path = tmp_path / "rows.csv.gz"
     path.write_text(TEXT)
-    assert refusal(path) == f"Expected {path} to be CSV in UTF-8; it is not."
+    assert refusal(path) == f"Expected {path} to be whole, and CSV in UTF-8; it is not."
 
 
 def test_an_arrow_file_that_is_none(tmp_path):
@@ -178,4 +178,4 @@ def test_a_separator_that_cannot_be_is_refused(tmp_path, separator):
 
 
 def test_only_csv_files_have_separators(folder):
-    assert "a separator of a CSV file only" in refusal(folder, separator=";")
+    assert "a separator for a CSV file only" in refusal(folder, separator=";")

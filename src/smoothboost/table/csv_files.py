@@ -50,7 +50,7 @@ def csv_part(path: Path, separator: str | None = None) -> Part:
 def _header(path: Path, separator: str | None) -> tuple[list[str], str]:
     """Return the names in the first line, and what separates them: the most, if it is not told."""
     tried = SEPARATORS if separator is None else (separator,)
-    what = f"{path} to be CSV in UTF-8"
+    what = f"{path} to be whole, and CSV in UTF-8"
     try:
         with expecting(what):
             headers = [_names(path, each) for each in tried]

@@ -100,7 +100,7 @@ def parts_of(source: Any, separator: str | None = None) -> tuple[Part, ...]:
     if name.endswith(CSV) and not path.is_dir():
         return (csv_part(path, None if separator is None else _separator(separator)),)
     if separator is not None:
-        raise ValueError(f"Expected a separator of a CSV file only, got one of {path}.")
+        raise ValueError(f"Expected a separator for a CSV file only, got one for {path}.")
     if path.is_dir():
         return parquet_folder(path)
     if name.endswith(".parquet"):

@@ -161,7 +161,9 @@ def table_writer(
             with pa_csv.CSVWriter(path, schema, write_options=options) as file:
                 yield file.write_table
         else:
-            with pa_parquet.ParquetWriter(path, schema) as file:
+            # Measured numbers hardly repeat: looking for a dictionary took most of the time.
+            repeating = [field.name for field in schema if not pa.types.is_floating(field.type)]
+            with pa_parquet.ParquetWriter(path, schema, use_dictionary=repeating) as file:
                 yield file.write_table
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise ValueError(

@@ -18,7 +18,7 @@ PAPER_FLAGS := $(if $(FAST),--fast --folder build/paper-fast)
 BUILD_TOOLS := "meson-python>=0.17" "meson>=1.5" ninja "cython>=3.1" "numpy>=2.0"
 
 SHELL := /bin/bash -o pipefail
-.PHONY: help demo test test-newest test-oldest test-newest-python test-portable wheel test-paper paper lint format bench accuracy learner-speed auto-rule short-lists audit-full docs clean
+.PHONY: $(shell grep -oE '^[a-z-]+:' $(firstword $(MAKEFILE_LIST)) | tr -d :)
 .DEFAULT_GOAL := help
 
 help:  ## list the tasks
@@ -129,6 +129,9 @@ short-lists: $(PAPER)/ready  ## what a model with few rules costs
 
 audit-full: $(VENV)/ready  ## the exhaustive audits that are too large for CI
 	$(RUN) python tests/privacy/audit_full.py docs/results/audit.csv | tee docs/results/audit.md
+
+soak: $(VENV)/ready  ## fits of tables larger than memory, streamed; takes 20 GB of disk for a while
+	$(RUN) python benchmarks/soak.py | tee docs/results/soak.md
 
 docs: $(VENV)/ready  ## run every code block of the documentation
 	$(RUN) pytest tests/test_docs.py

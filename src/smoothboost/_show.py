@@ -8,8 +8,15 @@ from importlib.util import find_spec
 from typing import Any
 
 import narwhals.stable.v2 as nw
+from rich import get_console
 from rich.console import Console, RenderableType
-from rich.progress import Progress
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 
 def make_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
@@ -28,11 +35,25 @@ def render(renderable: RenderableType, width: int = 100) -> str:
 
 
 @contextmanager
-def progress(verbose: int, n_rounds: int) -> Iterator[Callable[[int], None] | None]:
-    """Show how many rounds are done: a public number."""
+def progress(
+    verbose: int, what: str, total: int | None, leave: bool = True
+) -> Iterator[Callable[[int], None] | None]:
+    """Show how many rounds or rows are done, public numbers, and of how many if that is known.
+
+    What is not to be left does not stay on the screen, so that nobody reads from it where an
+    error came.
+    """
     if not verbose:
         yield None
         return
-    with Progress(transient=False) as progress:
-        task = progress.add_task("rounds", total=n_rounds)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = get_console()
+    with Progress(
+        *columns,
+        TimeElapsedColumn(),
+        console=console,
+        transient=not leave,
+        disable=not leave and not console.is_terminal,
+    ) as progress:
+        task = progress.add_task(what, total=total)
         yield lambda done: progress.update(task, completed=done)

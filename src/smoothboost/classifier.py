@@ -38,12 +38,15 @@ from smoothboost.parameters import (
     is_auto,
     rational_or_auto,
     threads_of,
+    unsupported_message,
 )
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.privacy.mechanisms import MECHANISMS
 from smoothboost.release.model import Model
+from smoothboost.table.batches import read_codes
 from smoothboost.table.coded import Table, as_frame
 from smoothboost.table.draft import draft_schema
+from smoothboost.table.files import is_source
 from smoothboost.table.schema import Boolean, Schema
 
 MAX_ROUNDS = 10_000
@@ -114,7 +117,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         Threads; None uses all cores that this process may use, fewer if OMP_NUM_THREADS or
         `threadpoolctl.threadpool_limits` say so. The model does not depend on it.
     verbose : int, default 0
-        Above 0, shows a progress bar of rounds.
+        Above 0, shows how many rows were read and how many rounds are done.
 
     Attributes
     ----------
@@ -189,11 +192,13 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
         Parameters
         ----------
-        X : frame or array
+        X : frame, array, path or stream
             The private table: a pandas, polars or Arrow frame matched by column name, or an
-            array matched by position.
-        y : series or array
-            The classes, each one declared in the schema.
+            array matched by position. A file (Parquet or a folder of it, CSV, Arrow) or an Arrow
+            stream is read once, batch by batch, and only its codes are kept.
+        y : series or array, or str
+            The classes, each one declared in the schema; of a file or stream, the name of the
+            column that holds them.
         **unsupported : Any
             Raises; `sample_weight` is named here to say why.
 
@@ -202,7 +207,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self
         """
         if unsupported:
-            raise TypeError(_unsupported_message(unsupported))
+            raise TypeError(unsupported_message(unsupported))
         self._check_declarations()
         schema, X, y = self._declare(X, y)
         table = self._encode(schema, X, y)
@@ -216,7 +221,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         in_votes = plan.following is None and plan.look("link") is None
         costs = costs_of(decision, own, table.n_rows, in_votes)
         booster = Booster(engines, candidates, plan, costs)
-        with progress(self.verbose, plan.n_rounds) as on_round:
+        with progress(self.verbose, "rounds", plan.n_rounds) as on_round:
             rules = boost(booster, bits, on_round)
 
         private = plan.budget.epsilon is not None
@@ -238,7 +243,14 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def _encode(self, schema: Schema, X: Any, y: Any) -> Table:
         """Return the rows as codes."""
-        return Table.from_frame(schema, X, y, threads_of(self.n_jobs))
+        threads = threads_of(self.n_jobs)
+        if isinstance(X, Table):  # rows that were read before, to show a plan for their number
+            if X.schema != schema:
+                raise ValueError("Expected a table of the same schema, got one of another.")
+            return X
+        if is_source(X):
+            return read_codes(schema, X, y, threads, self.verbose)
+        return Table.from_frame(schema, X, y, threads)
 
     def _engines(
         self, table: Table, candidates: Sequence[Candidates], max_votes: int
@@ -417,6 +429,11 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                     stacklevel=3,
                 )
             return self.schema, X, y
+        if isinstance(X, Table) or is_source(X):
+            raise ValueError(
+                "Expected a schema to read a file or stream with, got None. Declare one "
+                "(smoothboost schema draft makes one to edit)."
+            )
         if _is_named(X):
             validate_data(self, X, skip_check_array=True)
         else:
@@ -439,7 +456,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     def _check(self, X: Any) -> Any:
         """Hold what is predicted under a drafted schema to scikit-learn's conventions."""
         self._released()
-        if self.schema is not None:
+        if self.schema is not None or is_source(X):
             return X
         if _is_named(X):
             validate_data(self, X, reset=False, skip_check_array=True)
@@ -466,19 +483,12 @@ def _below_one(value: float) -> bool:
 
 
 def _is_named(X: Any) -> bool:
-    """Whether X is a frame whose columns have text for names."""
+    """Whether X is a frame whose columns have text for names, or was read from such columns."""
+    if isinstance(X, Table) or is_source(X):
+        return True
     frame = as_frame(X)
     return frame is not None and all(map(_is_text, frame.columns))
 
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
-
-
-def _unsupported_message(arguments: Mapping[str, Any]) -> str:
-    if "sample_weight" in arguments:
-        return (
-            "Expected no sample_weight: weights of single rows would break the smoothness that "
-            "the guarantee rests on. Declare class_weight instead."
-        )
-    return f"Expected only X and y, got {', '.join(sorted(arguments))}."

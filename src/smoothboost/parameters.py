@@ -171,3 +171,13 @@ def threads_of(n_jobs: int | None) -> int:
             f"Expected n_jobs to be a number of threads, -1 or None, got {_validate.shown(n_jobs)}."
         )
     return int(joblib.effective_n_jobs(int(n_jobs)))
+
+
+def unsupported_message(arguments: Mapping[str, Any]) -> str:
+    """Say why `fit` takes no other arguments."""
+    if "sample_weight" in arguments:
+        return (
+            "Expected no sample_weight: weights of single rows would break the smoothness that "
+            "the guarantee rests on. Declare class_weight instead."
+        )
+    return f"Expected only X and y, got {', '.join(sorted(arguments))}."

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import pyarrow as pa
 import typer
 from rich.console import Console, RenderableType
 from rich.table import Table as RichTable
@@ -20,17 +19,22 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 from typer.core import TyperGroup
 
+from smoothboost._show import progress
 from smoothboost._version import __version__
 from smoothboost.classifier import SmoothBoostClassifier
 from smoothboost.cli import options
 from smoothboost.datasets import Dataset, load_demo
 from smoothboost.fitting.enough import TOO_NOISY
+from smoothboost.parameters import threads_of
 from smoothboost.release import display
 from smoothboost.release.model import Model
+from smoothboost.release.scored import write_scored
+from smoothboost.table.batches import read_codes
 from smoothboost.table.coded import Table
 from smoothboost.table.draft import draft_schema
-from smoothboost.table.files import check_suffix, read_table, reserved, write_table
-from smoothboost.table.schema import Categorical, Schema, text_of
+from smoothboost.table.files import check_suffix, parts_of, read_table, reserved
+from smoothboost.table.schema import Categorical, Schema
+from smoothboost.table.streams import n_rows_of
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
 """What `plan` compares."""
@@ -116,18 +120,22 @@ def fit(
     epsilon: options.Epsilon,
     output: options.Output,
     asked: options.FitOptions,
+    separator: options.Separator = None,
     seed: options.Seed = None,
     force: options.Force = False,
 ) -> None:
-    """Fit a private model and write what may be released."""
+    """Fit a private model and write what may be released.
+
+    The rows are read once, batch by batch, so they may be more than fit into memory.
+    """
     declared = Schema.read(schema)
     if target in declared.columns:
         raise ValueError(f"Expected the target {target!r} not to be a column of {schema}, got it.")
     classifier = asked.classifier(declared, epsilon=epsilon, random_state=seed, verbose=1)
     classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
     with reserved(output, force) as temporary:
-        rows = read_table(data, [*declared.names, target])
-        model = _fit(classifier, rows, rows[target], rows.num_rows)
+        rows = read_codes(declared, data, target, threads_of(None), 1, separator)
+        model = _fit(classifier, rows, None, rows.n_rows)
         model.write(temporary)
     _say_written(output, model)
 
@@ -137,19 +145,17 @@ def predict(
     model: options.ModelFile,
     data: options.Data,
     output: options.Output,
+    separator: options.Separator = None,
     force: options.Force = False,
 ) -> None:
-    """Add a prediction and the probability of each class to rows."""
+    """Add a prediction and the probability of each class to rows, batch by batch."""
     released = Model.read(model)
-    check_suffix(output)
+    suffix = check_suffix(output)
     with reserved(output, force) as temporary:
-        rows = read_table(data)
-        for name, values in _scores(released, rows).items():
-            if name in rows.column_names:
-                raise ValueError(f"Expected {data} to have no column {name!r}, got one.")
-            rows = rows.append_column(name, pa.array(values))
-        write_table(rows, temporary, output.suffix.lower())
-    _say(_out, f"Wrote {output}: {rows.num_rows:,} rows with their predictions.")
+        parts = parts_of(data, separator)
+        with progress(1, "rows", n_rows_of(parts), leave=False) as on_rows:
+            n_rows = write_scored(released, parts, temporary, suffix, on_rows)
+    _say(_out, f"Wrote {output}: {n_rows:,} rows with their predictions.")
 
 
 @app.command()
@@ -179,11 +185,18 @@ def plan(
 
 @schema_app.command()
 def draft(
-    data: options.Data, target: options.Target, output: options.Output, force: options.Force = False
+    data: options.Data,
+    target: options.Target,
+    output: options.Output,
+    separator: options.Separator = None,
+    force: options.Force = False,
 ) -> None:
-    """Draft a schema from rows, for a person to edit. The draft is not private."""
+    """Draft a schema from rows, for a person to edit. The draft is not private.
+
+    All rows are read into memory: of a table that is too large for it, give a sample.
+    """
     with reserved(output, force) as temporary:
-        rows = read_table(data)
+        rows = read_table(data, separator=separator)
         if target not in rows.column_names:
             raise ValueError(
                 f"Expected the target column {target!r} in {data}, got no such column."
@@ -218,16 +231,6 @@ def _fit(classifier: SmoothBoostClassifier, frame: Any, labels: Any, n_rows: int
     model: Model = classifier.fit(frame, labels).model_
     _show_model(model)
     return model
-
-
-def _scores(model: Model, frame: Any) -> dict[str, Any]:
-    """Return the columns that `predict` adds."""
-    chances = model.predict_proba(frame)
-    by_class = {
-        f"p({text_of(label)})": np.ascontiguousarray(chances[:, at])
-        for at, label in enumerate(model.schema.target)
-    }
-    return {"prediction": model.predict(frame), **by_class}
 
 
 def _run_demo(classifier: SmoothBoostClassifier) -> Model:

@@ -16,7 +16,22 @@ from smoothboost.classifier import LEARNERS, Learner, SmoothBoostClassifier
 from smoothboost.parameters import THRESHOLDS
 from smoothboost.table.schema import Schema
 
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="The rows: .csv or .parquet.")]
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="The rows: a .parquet file or a folder of such files, a .csv file (also with .gz, "
+        ".bz2 or .zst at the end), or an .arrow or .feather file.",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIGN",
+        help="What stands between the cells of a CSV file: a sign, or the word tab.",
+        show_default="the one of , ; tab | that the header has most of",
+    ),
+]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit wrote.")]
 SchemaFile = Annotated[Path, typer.Argument(metavar="SCHEMA", help="The declared public facts.")]
 SchemaOption = Annotated[

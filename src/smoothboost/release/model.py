@@ -21,12 +21,14 @@ from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.release import model_file
 from smoothboost.release.display import votes_text
 from smoothboost.release.scorecard import card_lines
+from smoothboost.release.scored import by_batches, write_scored
 from smoothboost.release.vote_tables import LooseRules, VoteTable, vote_tables
 from smoothboost.release.wording import condition_words, literal_words, shorter_test
 from smoothboost.rules import LiteralRule, Members, Rule, Test
 from smoothboost.rules import Path as Condition
 from smoothboost.table.canonical import content_hash
 from smoothboost.table.coded import declared_columns
+from smoothboost.table.files import check_suffix, parts_of, replacing
 from smoothboost.table.schema import Schema
 
 
@@ -114,6 +116,7 @@ class Model:
                 return table.votes
         return np.zeros((self.schema.columns[column].n_codes, len(self.schema.target)), np.int64)
 
+    @by_batches
     def count_votes(self, X: Any) -> NDArray[np.int64]:
         """Return each row's votes for each class, shape (n_rows, n_classes).
 
@@ -136,6 +139,7 @@ class Model:
             return ()
         return tuple(at for at in range(len(self.schema.target)) if at not in heard)
 
+    @by_batches
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class that the link chooses, the first declared among equals.
 
@@ -143,6 +147,7 @@ class Model:
         """
         return np.asarray(self.classes[self.link.choose(self.count_votes(X), self.unheard)])
 
+    @by_batches
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the votes beyond the threshold, or each class's votes.
 
@@ -152,9 +157,41 @@ class Model:
         """
         return self.link.decision(self.count_votes(X), self.unheard)
 
+    @by_batches
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return class probabilities through the link, shape (n_rows, n_classes)."""
         return self.link.probabilities(self.count_votes(X), self.unheard)
+
+    def write_predictions(self, X: Any, path: str | PathLike[str]) -> int:
+        """Write the rows of a file or stream with their predictions, and return how many.
+
+        They are read and written batch by batch, so neither file has to fit into memory. The
+        file is there once it is whole; an older one is replaced.
+
+        Parameters
+        ----------
+        X : path or stream
+            What `SmoothBoostClassifier.fit` takes.
+        path : path
+            A .csv or .parquet file: all columns of X, the prediction, and the probability of
+            each class.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> from smoothboost import SmoothBoostClassifier, datasets
+        >>> demo = datasets.load_demo()
+        >>> clf = SmoothBoostClassifier(schema=demo.schema).fit(demo.data, demo.target)
+        >>> rows, scored = (Path(mkdtemp()) / name for name in ("new.csv", "scored.parquet"))
+        >>> demo.test_data.to_csv(rows)
+        >>> clf.model_.write_predictions(rows, scored)
+        10000
+        """
+        path = Path(path)
+        suffix = check_suffix(path)
+        with replacing(path) as temporary:
+            return write_scored(self, parts_of(X), temporary, suffix)
 
     def votes(self) -> Any:
         """Return the votes as a frame: votes, column, literal, class.

@@ -1,0 +1,113 @@
+"""Predictions for rows that are read batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import joblib
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from smoothboost.table.files import is_source, parts_of, table_writer
+from smoothboost.table.schema import text_of
+from smoothboost.table.streams import Part
+
+if TYPE_CHECKING:
+    from smoothboost.release.model import Model
+
+Predict = Callable[[Any, Any], NDArray[Any]]
+"""A method of a model that returns something for each row."""
+
+
+def by_batches(method: Predict) -> Predict:
+    """Let a method that takes a frame or array take a file or stream too, which is read once."""
+
+    @wraps(method)
+    def predict(model: Model, X: Any) -> NDArray[Any]:
+        if not is_source(X):
+            return method(model, X)
+        parts = parts_of(X)
+        for part in parts:
+            part.check(model.columns_used)
+        return np.concatenate(
+            [
+                method(model, batch)
+                for part in parts
+                # A model that reads no column needs to know the number of rows all the same.
+                for batch in part.batches(
+                    model.columns_used or part.schema.names[:1], joblib.cpu_count()
+                )
+            ]
+        )
+
+    return predict
+
+
+def write_scored(
+    model: Model,
+    parts: Sequence[Part],
+    path: Path,
+    suffix: str,
+    on_rows: Callable[[int], None] | None = None,
+) -> int:
+    """Write all columns and the scores of each row, and return how many rows there are.
+
+    Parameters
+    ----------
+    model : Model
+        It predicts.
+    parts : sequence of Part
+        The rows.
+    path : Path
+        The file to write.
+    suffix : {".csv", ".parquet"}
+        What it is.
+    on_rows : callable or None, default None
+        Is told how many rows are done.
+    """
+    columns = _columns(model, parts)
+    added = [pa.field(name, cells.type) for name, cells in scores(model, columns.empty_table())]
+    schema = pa.schema([*columns, *added], metadata=columns.metadata)
+    n_rows = 0
+    with table_writer(path, suffix, schema, parts[0].separator) as write:
+        for part in parts:
+            for batch in part.batches(columns.names, joblib.cpu_count()):
+                cells = [*batch.columns, *(cells for _, cells in scores(model, batch))]
+                write(pa.table(cells, schema=schema))
+                n_rows += batch.num_rows
+                if on_rows is not None:
+                    on_rows(n_rows)
+    return n_rows
+
+
+def scores(model: Model, frame: Any) -> list[tuple[str, pa.Array]]:
+    """Return the columns that are added to a frame: the prediction and each class's probability."""
+    chances = model.predict_proba(frame).T
+    cells = [model.predict(frame), *map(np.ascontiguousarray, chances)]
+    return list(zip(_score_names(model), map(pa.array, cells), strict=True))
+
+
+def _score_names(model: Model) -> list[str]:
+    return ["prediction", *(f"p({text_of(label)})" for label in model.schema.target)]
+
+
+def _columns(model: Model, parts: Sequence[Part]) -> pa.Schema:
+    """Return the columns that all parts have, before a row is read."""
+    first = parts[0].schema
+    for part in parts:
+        part.check(model.columns_used)
+        if taken := [name for name in _score_names(model) if name in part.schema.names]:
+            raise ValueError(f"Expected {part.name} to have no column {taken[0]!r}, got one.")
+        same = set(part.schema.names) == set(first.names) and all(
+            part.schema.field(name).type == first.field(name).type for name in first.names
+        )
+        if not same:
+            raise ValueError(
+                f"Expected {part.name} to have the columns of {parts[0].name}, and their types, "
+                "to write both into one file; it has others."
+            )
+    return pa.schema([field.with_nullable(True) for field in first], metadata=first.metadata)

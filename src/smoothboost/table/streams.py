@@ -1,0 +1,137 @@
+"""Rows that are read once, batch by batch: what files and Arrow streams are to all that reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as pa_dataset
+from narwhals.stable.v2.dependencies import is_into_dataframe, is_into_series
+
+_CELLS_AT_ONCE = 1 << 22
+_MOST_ROWS_AT_ONCE = 1 << 17
+
+Read = Callable[[list[str], int], Iterator[pa.RecordBatch]]
+"""Yields batches that have some columns, decoded by so many threads."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The rows of one file or stream, to be read once.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    schema : pyarrow.Schema
+        Its columns.
+    read : Read
+        Yields the rows.
+    n_rows : int or None, default None
+        How many there are, where that is known before they are read.
+    separator : str, default ","
+        What stands between the cells of a CSV file.
+    """
+
+    name: str
+    schema: pa.Schema
+    read: Read
+    n_rows: int | None = None
+    separator: str = ","
+
+    def check(self, needed: Sequence[str]) -> None:
+        """Raise unless the needed columns are there, and each column once."""
+        names = self.schema.names
+        # Undeclared names are not shown: without a header, they are somebody's row.
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            known = [name for name in repeated if name in needed]
+            which = ", ".join(known) if known else f"{len(repeated)} name(s)"
+            raise ValueError(
+                f"Expected each column of {self.name} once, got {which} more than once."
+            )
+        if missing := [name for name in needed if name not in names]:
+            raise ValueError(
+                f"Expected all declared columns in {self.name}; missing are {', '.join(missing)}."
+            )
+
+    def batches(self, columns: Sequence[str], n_threads: int = 1) -> Iterator[pa.Table]:
+        """Yield the rows of some columns in tables, at least one of them, which may be empty."""
+        wanted = list(columns)
+        empty = True
+        for batch in self.read(wanted, n_threads):
+            empty = False
+            yield pa.Table.from_batches([batch]).select(wanted)
+        if empty:
+            yield self.schema.empty_table().select(wanted)
+
+
+def n_rows_of(parts: Sequence[Part]) -> int | None:
+    """Return how many rows there are in all parts, if that is known before they are read."""
+    counts = [part.n_rows for part in parts if part.n_rows is not None]
+    return sum(counts) if len(counts) == len(parts) else None
+
+
+@contextmanager
+def expecting(what: str) -> Iterator[None]:
+    """Let a failure to read say what was expected, as Arrow's own message may quote a row."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) is not None:
+            raise  # the machine's trouble, not the file's
+        raise ValueError(f"Expected {what}; it is not.") from None
+
+
+def rows_at_once(n_columns: int) -> int:
+    """Return how many rows are a batch: fewer in wide tables, which bounds the memory.
+
+    Examples
+    --------
+    >>> rows_at_once(20), rows_at_once(1000)
+    (131072, 4194)
+    """
+    return min(_MOST_ROWS_AT_ONCE, _CELLS_AT_ONCE // max(n_columns, 1) + 1)
+
+
+def is_stream(data: Any) -> bool:
+    """Tell whether rows come out of it batch by batch: no frame, which has all of them."""
+    if isinstance(data, pa.RecordBatchReader | pa_dataset.Dataset):
+        return True
+    if not hasattr(data, "__arrow_c_stream__"):
+        return False
+    return not (is_into_dataframe(data) or is_into_series(data))
+
+
+def stream_part(stream: Any) -> Part:
+    """Return the rows of an Arrow stream or dataset."""
+    what = "rows that can be read to the end"
+    if isinstance(stream, pa_dataset.Dataset):
+
+        def scan(columns: list[str], n_threads: int) -> Iterator[pa.RecordBatch]:
+            scanner = stream.scanner(
+                columns=columns,
+                batch_size=rows_at_once(len(columns)),
+                batch_readahead=1,
+                fragment_readahead=1,
+                use_threads=n_threads > 1,
+            )
+            with expecting(what):
+                yield from scanner.to_batches()
+
+        return Part("the dataset", stream.schema, scan)
+    try:
+        reader = pa.RecordBatchReader.from_stream(stream)
+    except (pa.ArrowException, TypeError):
+        raise ValueError(
+            f"Expected an Arrow stream of rows, got a {type(stream).__name__}."
+        ) from None
+
+    def read(columns: list[str], n_threads: int) -> Iterator[pa.RecordBatch]:
+        with expecting(what):
+            yield from reader
+
+    return Part("the stream", reader.schema, read)

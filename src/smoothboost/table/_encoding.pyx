@@ -1,7 +1,9 @@
-"""The loops that encode numbers; each has a NumPy twin. None holds the GIL."""
+"""The loops that encode cells; each has a NumPy twin. None holds the GIL."""
 
-from libc.stdint cimport int64_t, uint8_t
+from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_Release, PyObject_GetBuffer
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp
 
 
 cdef extern from *:
@@ -17,10 +19,16 @@ cdef extern from *:
 
 cdef enum:
     STRETCH = 256  # also a literal below, as steps of a range have to be
+    FEW = 32  # different cells that are told apart by looking through all of them
+
+
+ctypedef fused offset:
+    int32_t
+    int64_t
 
 
 cdef struct Grid:
-    # How one column is cut: see `encode_numbers`.
+    # How one column is cut: see `NumberColumns`.
     const double* cuts
     const uint8_t* below
     int n_cuts
@@ -28,20 +36,6 @@ cdef struct Grid:
     double origin
     double scale
     int missing_code
-
-
-cdef void _encode(
-    Grid grid, const char* values, Py_ssize_t stride, Py_ssize_t size, uint8_t* codes
-) noexcept nogil:
-    cdef Py_ssize_t begin
-    for begin in range(0, size, 256):
-        _encode_stretch(
-            grid,
-            values + begin * stride,
-            stride,
-            min(size - begin, <Py_ssize_t> STRETCH),
-            codes + begin,
-        )
 
 
 cdef void _encode_stretch(
@@ -89,42 +83,138 @@ cdef Grid _grid(
     return grid
 
 
-def encode_numbers(
-    const double[:, :] values,
-    const int64_t[::1] positions,
-    list grids,
-    uint8_t[:, ::1] codes,
-    Py_ssize_t first,
-    Py_ssize_t last,
-):
-    """Write how many cuts lie below each value; NaN gets the column's missing code.
+cdef struct NumberColumn:
+    const char* values
+    Py_ssize_t stride
+    Grid grid
 
-    codes[i] is for the column positions[i] of the matrix, cut as grids[i] says: cuts, below,
-    origin, scale, missing_code. Only rows first to last are encoded, a few of all columns at a
-    time: those of a row-major matrix share cache lines.
 
+cdef class NumberColumns:
+    """Columns of numbers, wherever each of them is, and how they are cut.
+
+    Parameters
+    ----------
+    columns : list of array of float64, shape (n_rows,)
+        Views are as good: cells may stand apart from each other.
+    grids : list of tuple
+        Of each column: cuts, below, origin, scale, missing_code.
+
+    Notes
+    -----
     A value's cell is clip(floor((value - origin) * scale)); rounding keeps this monotone, so
     below[cell], the cuts in lower cells, are surely below the value, and the cuts of higher
     cells are not. At most one cut shares the cell: one comparison decides. The last cell is
     NaN's, with the missing code. The last two of `cuts` are infinity: no value of the last bin,
     nor NaN, is above its own. If there is no other cell, a binary search is made instead.
     """
-    cdef Py_ssize_t begin, column
-    cdef Py_ssize_t n_columns = positions.shape[0]
-    cdef Grid* cut = <Grid*> malloc(n_columns * sizeof(Grid))
-    if cut == NULL:
-        raise MemoryError
-    for column in range(n_columns):
-        cuts, below, origin, scale, missing_code = grids[column]
-        cut[column] = _grid(cuts, below, origin, scale, missing_code)
+
+    cdef tuple kept  # alive, while pointers lead to them
+    cdef NumberColumn* columns
+    cdef Py_ssize_t count
+
+    def __cinit__(self, list columns, list grids):
+        cdef const double[:] values
+        cdef Py_ssize_t at
+        self.kept = (columns, grids)
+        self.count = len(columns)
+        self.columns = <NumberColumn*> malloc(max(self.count, 1) * sizeof(NumberColumn))
+        if self.columns == NULL:
+            raise MemoryError
+        for at in range(self.count):
+            values = columns[at]
+            cuts, below, origin, scale, missing_code = grids[at]
+            self.columns[at].values = <const char*> &values[0] if values.shape[0] else NULL
+            self.columns[at].stride = values.strides[0]
+            self.columns[at].grid = _grid(cuts, below, origin, scale, missing_code)
+
+    def __dealloc__(self):
+        free(self.columns)
+
+    def encode(self, Py_ssize_t first, const int64_t[::1] places, uint8_t[:, :] codes):
+        """Write how many cuts lie below each value; NaN gets the column's missing code.
+
+        The codes of column i go to row places[i] of `codes`, beginning with those of row `first`
+        of the table, a few of all columns at a time: those of a row-major matrix share cache
+        lines. Cells of a row of `codes` stand side by side.
+        """
+        cdef Py_ssize_t begin, at
+        cdef Py_ssize_t size = codes.shape[1]
+        cdef NumberColumn* own
+        with nogil:
+            for begin in range(0, size, 256):
+                for at in range(self.count):
+                    own = &self.columns[at]
+                    _encode_stretch(
+                        own.grid,
+                        own.values + (first + begin) * own.stride,
+                        own.stride,
+                        min(size - begin, <Py_ssize_t> STRETCH),
+                        &codes[places[at], begin],
+                    )
+
+
+cdef struct Seen:
+    # The different cells so far: which are the first of each, where, and of how many bytes.
+    Py_ssize_t count
+    Py_ssize_t firsts[FEW]
+    const char* starts[FEW]
+    Py_ssize_t lengths[FEW]
+
+
+cdef inline int _place(
+    Seen* seen, Py_ssize_t cell, const char* start, Py_ssize_t length
+) noexcept nogil:
+    """Return which of the different cells this is, the next one if new, or -1 if they are many."""
+    cdef int at
+    for at in range(seen.count):
+        if seen.lengths[at] == length and memcmp(seen.starts[at], start, length) == 0:
+            return at
+    if seen.count == FEW:
+        return -1
+    at = <int> seen.count
+    seen.firsts[at] = cell
+    seen.starts[at] = start
+    seen.lengths[at] = length
+    seen.count += 1
+    return at
+
+
+def few_cells(cells, uint8_t[::1] places):
+    """Number the different cells of an array: places[i] is the number of cell i.
+
+    Returns the first cell of each number, or None if there are more than a few: then `places`
+    means nothing. Cells differ if their bytes do; those of an object are where it is.
+    """
+    cdef Py_buffer held
+    cdef Seen seen
+    cdef Py_ssize_t i
+    cdef int place = 0
+    PyObject_GetBuffer(cells, &held, PyBUF_FULL_RO)
+    seen.count = 0
     with nogil:
-        for begin in range(first, last, 256):
-            for column in range(n_columns):
-                _encode(
-                    cut[column],
-                    <const char*> &values[begin, positions[column]],
-                    values.strides[0],
-                    min(last - begin, <Py_ssize_t> STRETCH),
-                    &codes[column, begin],
-                )
-    free(cut)
+        for i in range(places.shape[0]):
+            place = _place(&seen, i, <const char*> held.buf + i * held.strides[0], held.itemsize)
+            if place < 0:
+                break
+            places[i] = <uint8_t> place
+    PyBuffer_Release(&held)
+    return None if place < 0 else [seen.firsts[at] for at in range(seen.count)]
+
+
+def few_texts(const offset[::1] offsets, const uint8_t[::1] text, uint8_t[::1] places):
+    """Number the different texts of an Arrow array, as `few_cells` does cells.
+
+    Text i is text[offsets[i] : offsets[i + 1]]; `text` has a byte even if all of them are empty.
+    """
+    cdef Seen seen
+    cdef Py_ssize_t i
+    cdef int place = 0
+    cdef const char* start = <const char*> &text[0]
+    seen.count = 0
+    with nogil:
+        for i in range(places.shape[0]):
+            place = _place(&seen, i, start + offsets[i], offsets[i + 1] - offsets[i])
+            if place < 0:
+                break
+            places[i] = <uint8_t> place
+    return None if place < 0 else [seen.firsts[at] for at in range(seen.count)]

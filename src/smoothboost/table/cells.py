@@ -7,7 +7,7 @@ its distinct values), so one bad cell never changes how another is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -38,18 +38,18 @@ MISSING_TEXTS = frozenset(
 Codes = NDArray[np.uint8]
 Encode = Callable[[Any, Codes], None]
 """Writes the codes of a slice of cells."""
-EncodeMatrix = Callable[[NDArray[np.float64], Codes, int, int], None]
-"""Writes the codes of a matrix, one row of codes per column, from one row up to another."""
 
 
 def encoder(column: Column) -> Encode:
     """Return the function that writes the codes of a column's cells."""
     if isinstance(column, Numeric | Date):
-        encode = number_encoder([column], [0])
         read = read_numbers if isinstance(column, Numeric) else _reader_of_dates(column.unit)
+        grid = grid_of(column)
+        only = np.zeros(1, dtype=np.int64)
 
         def encode_numbers(cells: Any, codes: Codes) -> None:
-            encode(read(cells).reshape(-1, 1), codes.reshape(1, -1), 0, len(codes))
+            numbers = _encoding.NumberColumns([read(cells)], [grid])
+            numbers.encode(0, only, codes.reshape(1, -1))
 
         return encode_numbers
 
@@ -61,17 +61,6 @@ def encoder(column: Column) -> Encode:
         codes[:] = codes_of_values(cells, code_by_text, unknown, missing, any_case)
 
     return encode_values
-
-
-def number_encoder(columns: Sequence[Numeric | Date], positions: Sequence[int]) -> EncodeMatrix:
-    """Return the function that writes the codes of some columns of a matrix of numbers."""
-    places = np.array(positions, dtype=np.int64)
-    grids = [_grid_of(column) for column in columns]
-
-    def encode(values: NDArray[np.float64], codes: Codes, start: int, stop: int) -> None:
-        _encoding.encode_numbers(values, places, grids, codes, start, stop)
-
-    return encode
 
 
 def codes_of_values(
@@ -211,15 +200,10 @@ _PLAIN = ({str}, {int}, {float}, {bool}, set[type]())
 
 def _by_distinct(cells: Any, read: Any, dtype: Any) -> NDArray[Any]:
     """Apply `read` to each distinct value and spread the results over the cells."""
-    if isinstance(cells, np.ndarray) and cells.dtype.kind in "iu" and cells.size:
-        low, high = int(cells.min()), int(cells.max())
-        if high - low < 1024:
-            values = [read(value) for value in range(low, high + 1)]
-            # In 64 bits, since the difference of two 8-bit numbers may take nine.
-            wide = np.int64 if high < 2**63 else np.uint64
-            return np.asarray(
-                np.array(values, dtype=dtype)[cells.astype(wide, copy=False) - wide(low)]
-            )
+    few = _few_distinct(cells)
+    if few is not None:
+        values, places = few
+        return np.array([read(value) for value in values], dtype=dtype).take(places)
     if isinstance(cells, np.ndarray):
         cells = _arrow(cells)
     if isinstance(cells, pa.Array):
@@ -227,10 +211,45 @@ def _by_distinct(cells: Any, read: Any, dtype: Any) -> NDArray[Any]:
         if encoded is not None:
             values = [read(_value(scalar)) for scalar in encoded.dictionary]
             table = np.array([*values, read(None)], dtype=dtype)
-            places = pc.fill_null(encoded.indices.cast(pa.int64()), len(values))
+            places = encoded.indices
+            if places.null_count:
+                places = pc.fill_null(places.cast(pa.int64()), len(values))
             return np.asarray(table[places.to_numpy(zero_copy_only=False)])
         cells = [_value(scalar) for scalar in cells]
     return np.array([read(value) for value in cells], dtype=dtype)
+
+
+def _few_distinct(cells: Any) -> tuple[list[Any], NDArray[Any]] | None:
+    """Return the values of cells and the place of each cell's among them, if they are few."""
+    places = np.empty(len(cells), dtype=np.uint8)
+    if isinstance(cells, pa.Array):
+        layout = _text_layout(cells)
+        firsts = None if layout is None else _encoding.few_texts(*layout, places)
+        return None if firsts is None else ([_value(cells[at]) for at in firsts], places)
+    if not isinstance(cells, np.ndarray) or not cells.size:
+        return None
+    if cells.dtype.kind == "b":
+        return [False, True], cells.view(np.uint8)
+    if cells.dtype.kind in "iu":
+        low, high = int(cells.min()), int(cells.max())
+        # In 64 bits, since the difference of two 8-bit numbers may take nine.
+        wide = np.int64 if high < 2**63 else np.uint64
+        near = high - low < 1024
+        ints = cells.astype(wide, copy=False) - wide(low) if near else None
+        return None if ints is None else (list(range(low, high + 1)), ints)
+    firsts = _encoding.few_cells(cells, places) if cells.dtype.kind in "OUS" else None
+    return None if firsts is None else ([cells[at : at + 1].tolist()[0] for at in firsts], places)
+
+
+def _text_layout(cells: Any) -> tuple[NDArray[Any], NDArray[np.uint8]] | None:
+    """Return where each text of an Arrow array begins, and the bytes of all; None if some lack."""
+    long = pa.types.is_large_string(cells.type)
+    if cells.null_count or not len(cells) or not (long or pa.types.is_string(cells.type)):
+        return None
+    _, starts, text = cells.buffers()
+    offsets = np.frombuffer(starts, dtype=np.int64 if long else np.int32)
+    some = offsets[cells.offset : cells.offset + len(cells) + 1]
+    return some, np.frombuffer(text if text and text.size else b" ", dtype=np.uint8)
 
 
 def _value(scalar: Any) -> Any:
@@ -262,8 +281,8 @@ def _dictionary(cells: Any) -> Any:
         return None
 
 
-def _grid_of(column: Numeric | Date) -> _encoding.Grid:
-    """Lay even cells over a column's cuts, at most one cut in each, for `encode_numbers`.
+def grid_of(column: Numeric | Date) -> _encoding.Grid:
+    """Lay even cells over a column's cuts, at most one cut in each, for `NumberColumns`.
 
     Returns the cuts and two infinities; the number of cuts in lower cells, for each cell, and the
     missing code; origin and scale of the cells; and the missing code. No cells if the cuts are

@@ -6,20 +6,20 @@ slices of rows, so that beyond the codes only a slice is ever copied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from smoothboost.table.cells import Codes, codes_of_values, encoder, number_encoder, objects
+from smoothboost.table._encoding import NumberColumns
+from smoothboost.table.cells import Codes, codes_of_values, encoder, grid_of, objects
 from smoothboost.table.schema import Column, Date, Numeric, Schema, text_of
+from smoothboost.table.sources import Source, read_slice, source_of
 
 _SLICE = 32768  # rows
 
@@ -67,7 +67,7 @@ class Table:
     def from_frame(cls, schema: Schema, frame: Any, labels: Any, n_threads: int = 1) -> Table:
         """Encode a frame (or an array, by position) and its labels."""
         columns = declared_columns(schema, frame)
-        classes = encode_labels(schema, labels)
+        classes = encode_labels(schema, labels, n_threads)
         if columns.n_rows != len(classes):
             raise ValueError(
                 f"Expected as many labels as rows, got {len(classes)} labels "
@@ -84,39 +84,55 @@ class Table:
 class DeclaredColumns:
     """The declared columns of a frame, checked but not yet read.
 
-    `read(position, start, stop)` returns a slice of a column as an array or an Arrow array. If
-    they are the columns of one matrix of floats, `matrix` is it.
+    `sources` holds each column's cells by its position: a NumPy array of all of them, or what
+    reads a slice, from one row up to another.
     """
 
     columns: Sequence[Column]
     n_rows: int
-    read: Callable[[int, int, int], Any]
-    matrix: NDArray[np.float64] | None = None
+    sources: Mapping[int, Source]
 
     def encode(self, positions: Sequence[int], n_threads: int = 1) -> Codes:
         """Return the codes of some columns, one row of the result per column."""
         codes = np.empty((len(positions), self.n_rows), dtype=np.uint8)
-        columns = [self.columns[position] for position in positions]
-        numeric = [column for column in columns if isinstance(column, Numeric)]
-        edges = range(0, self.n_rows, _SLICE)
-        slices = [(start, min(start + _SLICE, self.n_rows)) for start in edges]
-        encode_slice: Callable[[int, int], None]
-        if self.matrix is not None and len(numeric) == len(columns):
-            encode_slice = partial(number_encoder(numeric, positions), self.matrix, codes)
-        else:
-            encoders = [encoder(column) for column in columns]
-
-            def encode_slice(start: int, stop: int) -> None:
-                for place, position in enumerate(positions):
-                    encoders[place](self.read(position, start, stop), codes[place, start:stop])
-
-        if n_threads == 1 or len(slices) == 1:
-            for start, stop in slices:
-                encode_slice(start, stop)
-        else:
-            with ThreadPoolExecutor(n_threads) as pool:
-                list(pool.map(encode_slice, *zip(*slices, strict=True)))
+        write = self.writer(positions)
+        in_slices(
+            self.n_rows, n_threads, lambda start, stop: write(start, stop, codes[:, start:stop])
+        )
         return codes
+
+    def writer(self, positions: Sequence[int]) -> Callable[[int, int, Codes], None]:
+        """Return the function that writes the codes of some columns, from a row up to another."""
+        floats, grids, places, others = [], [], [], []
+        for place, position in enumerate(positions):
+            column, source = self.columns[position], self.sources[position]
+            array = source if isinstance(source, np.ndarray) else None
+            if isinstance(column, Numeric) and array is not None and array.dtype == np.float64:
+                floats.append(array)  # one kernel reads all of these
+                grids.append(grid_of(column))
+                places.append(place)
+            else:
+                others.append((place, encoder(column), source))
+        numbers, at = NumberColumns(floats, grids), np.array(places, dtype=np.int64)
+
+        def write(start: int, stop: int, codes: Codes) -> None:
+            numbers.encode(start, at, codes)
+            for place, encode, source in others:
+                encode(read_slice(source, start, stop), codes[place])
+
+        return write
+
+
+def in_slices(n_rows: int, n_threads: int, work: Callable[[int, int], object]) -> None:
+    """Do work(start, stop) on all rows, some at a time: few enough to stay in the caches."""
+    starts = range(0, n_rows, _SLICE)
+    stops = [min(start + _SLICE, n_rows) for start in starts]
+    if n_threads == 1 or len(stops) == 1:
+        for start, stop in zip(starts, stops, strict=True):
+            work(start, stop)
+    else:
+        with ThreadPoolExecutor(n_threads) as pool:
+            list(pool.map(work, starts, stops))
 
 
 def declared_columns(
@@ -133,22 +149,15 @@ def declared_columns(
     native = as_frame(frame)
     if native is None:
         array = _as_array(frame, schema)
-        return DeclaredColumns(
-            columns,
-            len(array),
-            lambda position, start, stop: array[start:stop, position],
-            matrix=array if array.dtype == np.float64 else None,
-        )
+        by_column = {position: array[:, position] for position in range(len(columns))}
+        return DeclaredColumns(columns, len(array), by_column)
     needed = schema.names if needed is None else needed
     _check_names(needed, native.columns)
     by_position = {at: native.get_column(n) for at, n in enumerate(schema.names) if n in needed}
     for position, series in by_position.items():
         _check_type(schema.names[position], columns[position], series.dtype)
-    return DeclaredColumns(
-        columns,
-        len(native),
-        lambda position, start, stop: _cells(by_position[position][start:stop]),
-    )
+    sources = {position: source_of(series) for position, series in by_position.items()}
+    return DeclaredColumns(columns, len(native), sources)
 
 
 def as_frame(data: Any) -> nw.DataFrame[Any] | None:
@@ -162,7 +171,7 @@ def as_frame(data: Any) -> nw.DataFrame[Any] | None:
     return native if isinstance(native, nw.DataFrame) else None
 
 
-def encode_labels(schema: Schema, labels: Any) -> Codes:
+def encode_labels(schema: Schema, labels: Any, n_threads: int = 1) -> Codes:
     """Return the position of each label among the declared classes.
 
     A label that is not declared is the curator's mistake and raises; the message does not say
@@ -170,22 +179,32 @@ def encode_labels(schema: Schema, labels: Any) -> Codes:
     """
     plain = isinstance(labels, np.ndarray)
     native = labels if plain else nw.from_native(labels, series_only=True, pass_through=True)
+    source: Source
     if isinstance(native, nw.Series):
-        cells = _cells(native)
+        source, n_rows = source_of(native), len(native)
     else:
         listed = isinstance(labels, list | tuple | range)
-        cells = objects(labels) if listed else np.asarray(labels)
-        if cells.ndim != 1:
-            raise ValueError(f"Expected labels in one dimension, got shape {cells.shape}.")
+        source = objects(labels) if listed else np.asarray(labels)
+        if source.ndim != 1:
+            raise ValueError(f"Expected labels in one dimension, got shape {source.shape}.")
+        n_rows = len(source)
     classes = {text_of(label): at for at, label in enumerate(schema.target)}
-    positions = codes_of_values(cells, classes, unknown=-1, missing=-1)
-    if (positions < 0).any():
+    positions = np.empty(n_rows, dtype=np.uint8)
+    undeclared = []  # how many there are in each slice
+
+    def encode(start: int, stop: int) -> None:
+        some = codes_of_values(read_slice(source, start, stop), classes, unknown=-1, missing=-1)
+        undeclared.append(np.count_nonzero(some < 0))
+        positions[start:stop] = some
+
+    in_slices(n_rows, n_threads, encode)
+    if any(undeclared):
         declared = ", ".join(repr(label) for label in schema.target)
         raise ValueError(
             f"Expected every label in the target column to be a declared class ({declared}); "
             "some are not. Declare them in the schema's target or remove those rows."
         )
-    return positions.astype(np.uint8)
+    return positions
 
 
 def _as_array(frame: Any, schema: Schema) -> NDArray[Any]:
@@ -247,27 +266,3 @@ def _check_type(name: str, column: Column, dtype: Any) -> None:
             f"Expected column {name!r} to be {column.kind}, got type {dtype}, "
             "which no cell could satisfy."
         )
-
-
-def _cells(series: nw.Series[Any]) -> Any:
-    """Return a series as NumPy numbers, an Arrow array, or objects where types may be mixed."""
-    native_type = getattr(series.to_native(), "dtype", None)
-    # A pandas column of objects is called text if it begins so.
-    if native_type == np.dtype(object) or series.dtype in (nw.Object, nw.Int128, nw.UInt128):
-        return objects(series.to_list())
-    if isinstance(series.dtype, nw.Categorical) and not _has_text_categories(series):
-        return objects(series.to_list())
-    if series.dtype.is_integer() or series.dtype.is_float():
-        values = series.to_numpy()
-        # Integers beside a missing one come as floats, which merges large ones: not taken.
-        if values.dtype.kind in ("iu" if series.dtype.is_integer() else "f"):
-            return values
-    try:
-        cells = series.to_arrow()
-    except (pa.ArrowException, OverflowError, TypeError, ValueError):
-        return objects(series.to_list())
-    return cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
-
-
-def _has_text_categories(series: nw.Series[Any]) -> bool:
-    return all(isinstance(value, str) for value in series.cat.get_categories().to_list())

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from smoothboost import Categorical, Schema
 from smoothboost.counting import _moves, _rows
-from smoothboost.counting._pairs import PairTables
 from smoothboost.counting._parts import Parts, count_blocks
+from smoothboost.counting.column_groups import group_columns
 from smoothboost.counting.layout import CodeLayout
 from smoothboost.counting.packs import pack
 from smoothboost.counting.threads import Threads
@@ -132,13 +132,20 @@ def test_weights_are_added_up_by_class_and_code(sizes, n_rows, seed, limit, n_te
 
 
 @kernels
-@given(st.lists(st.integers(1, 40), min_size=1, max_size=4), N_ROWS, SEEDS, st.integers(1, 3))
-def test_weights_are_added_up_by_pairs_of_codes(sizes, n_rows, seed, n_shares):
+@given(
+    st.lists(st.integers(1, 40), min_size=1, max_size=6),
+    N_ROWS,
+    SEEDS,
+    st.integers(1, 3),
+    st.sampled_from([0, 5000, 10**6]),
+)
+def test_weights_are_added_up_by_pairs_of_codes(sizes, n_rows, seed, n_shares, as_if):
+    """However many columns are counted together, which the number of rows decides."""
     case = Case(sizes, n_rows, seed)
-    pairs = case.rng.integers(len(sizes), size=(int(case.rng.integers(0, 6)), 2))
-    tables = PairTables(pairs, case.layout.n_codes)
-    sums = np.zeros(tables.size, dtype=np.int64)
-    tables.add_weights(case.rows(), case.weights, sums, Parts(n_shares))
+    pairs = case.rng.integers(len(sizes), size=(int(case.rng.integers(0, 12)), 2))
+    groups = group_columns(pairs, case.layout.n_codes, as_if)
+    sums = np.zeros(groups.tables.size, dtype=np.int64)
+    groups.add_weights(case.rows(), case.weights, sums, Parts(n_shares))
     expected = []
     for a, b in pairs.tolist():
         table = np.zeros((sizes[a], sizes[b], 2), dtype=np.int64)
@@ -146,7 +153,26 @@ def test_weights_are_added_up_by_pairs_of_codes(sizes, n_rows, seed, n_shares):
         np.add.at(table, (case.codes[a], case.codes[b], case.labels), of_rows)
         expected.append(table.ravel())
     assert np.array_equal(sums, np.concatenate([np.zeros(0, np.int64), *expected]))
-    assert (tables.count, tables.largest) == (len(pairs), max(map(len, expected), default=0))
+    largest = max(map(len, expected), default=0)
+    assert (groups.tables.count, groups.tables.largest) == (len(pairs), largest)
+
+
+def test_rows_beyond_a_stretch_are_added_up_too():
+    case = Case([3, 2, 7], 2 * 16 * BLOCK + 5, 0)
+    groups = group_columns(np.array([(0, 2)]), case.layout.n_codes, case.n_rows)
+    sums = np.zeros(groups.tables.size, dtype=np.int64)
+    groups.add_weights(case.rows(), case.weights, sums, Parts(1))
+    expected = np.zeros((3, 7, 2), dtype=np.int64)
+    of_rows = case.weights[case.labels, case.levels]
+    np.add.at(expected, (case.codes[0], case.codes[2], case.labels), of_rows)
+    assert np.array_equal(sums, expected.ravel())
+
+
+@pytest.mark.parametrize(("n_codes", "n_groups"), [(16, 12), (100, 28), (8, 6), (2, 1)])
+def test_a_few_groups_of_columns_serve_all_pairs(n_codes, n_groups):
+    pairs = np.array([(a, b) for b in range(8) for a in range(b + 1)])
+    assert group_columns(pairs, np.full(8, n_codes), 10**6).count <= n_groups
+    assert group_columns(pairs, np.full(8, n_codes), 0).count == 28  # each pair for itself
 
 
 # Moves ------------------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from smoothboost.counting import _rows
 from smoothboost.counting._packs import Packs
-from smoothboost.counting._pairs import PairTables
+from smoothboost.counting._pairs import ColumnGroups
 from smoothboost.counting._parts import Parts, count_blocks
+from smoothboost.counting.column_groups import group_columns
 from smoothboost.counting.layout import CodeLayout
 from smoothboost.counting.packs import pack
 from smoothboost.counting.threads import Threads
@@ -21,6 +22,8 @@ from smoothboost.table.coded import Table
 
 MAX_VOTES = 2**15 - 1
 """Levels are kept in 16 bits: beyond, they would wrap and kernels write beyond their sums."""
+
+_CELLS_AT_ONCE = 1 << 19  # of the tables that a thread counts in: 4 MB
 
 Levels = NDArray[np.int16]
 
@@ -48,6 +51,7 @@ class TableRows:
         self.layout = CodeLayout(table.schema)
         self.threads = Threads(n_threads)
         self._packs: dict[int, Packs] = {}  # by their limit, made when needed
+        self._groups: dict[bytes, ColumnGroups] = {}  # of the pairs that were asked for last
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -92,12 +96,20 @@ class TableRows:
         self, levels: Levels, weights: NDArray[np.int64], pairs: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         """Return the weight at each (code, code, class) of some pairs of columns."""
-        tables, rows = PairTables(pairs, self.layout.n_codes), self.view(levels)
-        sums = np.zeros(tables.size, dtype=np.int64)
+        groups, rows = self._groups_of(pairs), self.view(levels)
+        sums = np.zeros(groups.tables.size, dtype=np.int64)
+        n_shares = max(self.threads.count, -(-groups.n_cells // _CELLS_AT_ONCE))
         self.threads.spread(
-            self.threads.count, lambda shares: tables.add_weights(rows, weights, sums, shares)
+            n_shares, lambda shares: groups.add_weights(rows, weights, sums, shares)
         )
         return sums
+
+    def _groups_of(self, pairs: NDArray[np.int64]) -> ColumnGroups:
+        """Return the columns of some pairs in groups: the same ones are asked for every round."""
+        key = pairs.tobytes()
+        if key not in self._groups:
+            self._groups = {key: group_columns(pairs, self.layout.n_codes, len(self))}
+        return self._groups[key]
 
     def margins(
         self, levels: NDArray[np.int64], n_votes: int, rows: slice

@@ -1,7 +1,7 @@
 """Tables larger than memory, or nearly so: Parquet folders that are streamed into a fit.
 
 Prints Markdown; `make soak` writes it to docs/results/soak.md. The folders are made in `--folder`
-and deleted again; the full sizes take about 20 GB of it for a while. Every fit has a process of
+and deleted again; the full sizes take about 12 GB of it for a while. Every fit has a process of
 its own, whose peak of memory is the operating system's (Linux).
 """
 
@@ -146,7 +146,7 @@ def child(*arguments: object) -> dict[str, Any]:
 def bandwidth() -> float:
     """Return how many bytes a second all cores together read from memory: the best of some."""
     cores = cpu_count()
-    parts = np.ones((cores, 2**27 // cores))
+    parts = np.ones((cores, 2**25 // cores))
     best = 0.0
     with ThreadPoolExecutor(cores) as pool:
         for _ in range(7):

@@ -94,7 +94,7 @@ def rows_at_once(n_columns: int) -> int:
     >>> rows_at_once(20), rows_at_once(1000)
     (131072, 4194)
     """
-    return min(_MOST_ROWS_AT_ONCE, _CELLS_AT_ONCE // max(n_columns, 1) + 1)
+    return max(1, min(_MOST_ROWS_AT_ONCE, _CELLS_AT_ONCE // max(n_columns, 1)))
 
 
 def is_stream(data: Any) -> bool:

@@ -1,6 +1,6 @@
 """Numbers of 128 bits, in two halves: products of 64-bit numbers, their sums and quotients.
 
-Not every compiler has such a type. Where there is none, and everywhere with
+Not every compiler has such a type, and on Windows none can divide it. There, and everywhere with
 -DSMOOTHBOOST_PORTABLE so that it can be tested, products and quotients are done by hand.
 """
 
@@ -15,7 +15,7 @@ cdef extern from *:
         uint64_t low;
     } smoothboost_wide;
 
-    #if defined(__SIZEOF_INT128__) && !defined(SMOOTHBOOST_PORTABLE)
+    #if defined(__SIZEOF_INT128__) && !defined(_MSC_VER) && !defined(SMOOTHBOOST_PORTABLE)
 
     __extension__ typedef unsigned __int128 smoothboost_uint128;
 

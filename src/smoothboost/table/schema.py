@@ -238,7 +238,7 @@ class Schema:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the schema to a JSON file."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        Path(path).write_bytes(self.to_json().encode())  # with the same line ends everywhere
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Schema:

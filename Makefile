@@ -16,7 +16,7 @@ PAPER_FLAGS := $(if $(FAST),--fast --folder build/paper-fast)
 BUILD_TOOLS := "meson-python>=0.17" "meson>=1.5" ninja "cython>=3.1" "numpy>=2.0"
 
 SHELL := /bin/bash -o pipefail
-.PHONY: help demo test test-newest test-oldest test-newest-python test-paper paper lint format bench accuracy learner-speed auto-rule short-lists audit-full docs clean
+.PHONY: help demo demo-cluster test test-newest test-oldest test-newest-python test-paper paper lint format bench accuracy learner-speed cluster auto-rule short-lists audit-full docs clean
 .DEFAULT_GOAL := help
 
 help:  ## list the tasks
@@ -53,6 +53,9 @@ $(NEWEST_PYTHON)/ready:
 
 demo: $(VENV)/ready  ## fit and show a private model of the embedded table
 	$(RUN) smoothboost demo
+
+demo-cluster: $(VENV)/ready  ## fit a million rows on a local Dask cluster: the same model
+	$(RUN) python benchmarks/cluster.py demo
 
 test: lint test-newest test-oldest test-paper  ## everything CI runs
 
@@ -96,6 +99,9 @@ accuracy: $(PAPER)/ready  ## accuracy beside peers, on real and generated tables
 
 learner-speed: $(VENV)/ready  ## speed of pair rules and trees beside 1-rules
 	$(RUN) python benchmarks/learner_speed.py | tee docs/results/learner-speed.md
+
+cluster: $(VENV)/ready  ## what a round costs on a Dask cluster
+	$(RUN) python benchmarks/cluster.py | tee docs/results/cluster.md
 
 auto-rule: $(VENV)/ready  ## why the automatic settings are what they are
 	$(RUN) python -m benchmarks.auto_rule

@@ -56,6 +56,9 @@ $(NEWEST_PYTHON)/ready:
 demo: $(VENV)/ready  ## fit and show a private model of the embedded table
 	$(RUN) smoothboost demo
 
+demo-cluster: $(VENV)/ready  ## fit a million rows on a local Dask cluster: the same model
+	$(RUN) python benchmarks/cluster.py demo
+
 test: lint test-newest test-oldest test-paper  ## everything CI runs
 
 test-newest: $(VENV)/ready  ## all tests, with the newest libraries
@@ -122,6 +125,9 @@ accuracy: $(PAPER)/ready  ## accuracy beside peers, on real and generated tables
 
 learner-speed: $(VENV)/ready  ## speed of pair rules and trees beside 1-rules
 	$(RUN) python benchmarks/learner_speed.py | tee docs/results/learner-speed.md
+
+cluster: $(VENV)/ready  ## what a round costs on a Dask cluster
+	$(RUN) python benchmarks/cluster.py | tee docs/results/cluster.md
 
 auto-rule: $(VENV)/ready  ## why the automatic settings are what they are
 	$(RUN) python -m benchmarks.auto_rule

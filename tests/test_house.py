@@ -20,6 +20,7 @@ ROOMS = (
     {"fitting"},
     {"release"},
     {"parameters", "classifier"},
+    {"dask"},
     {"datasets", "theory"},
     {"cli"},
     {""},  # the package itself

@@ -241,8 +241,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.classes_ = np.unique(self.model_.classes)
         return self
 
-    def _encode(self, schema: Schema, X: Any, y: Any) -> Table:
-        """Return the rows as codes."""
+    def _encode(self, schema: Schema, X: Any, y: Any) -> Any:
+        """Return the rows as codes: something with `n_rows` that `_engines` knows."""
         threads = threads_of(self.n_jobs)
         if isinstance(X, Table):  # rows that were read before, to show a plan for their number
             if X.schema != schema:
@@ -253,8 +253,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return Table.from_frame(schema, X, y, threads)
 
     def _engines(
-        self, table: Table, candidates: Sequence[Candidates], max_votes: int
-    ) -> list[CountEngine]:
+        self, table: Any, candidates: Sequence[Candidates], max_votes: int
+    ) -> Sequence[CountEngine]:
         """Return what counts the rows, for each problem."""
         threads = threads_of(self.n_jobs) if table.codes.size > _SMALL else 1
         return engines_of(table, candidates, max_votes, threads)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
 import numpy as np
 import pytest
@@ -108,7 +109,10 @@ class Fit:
         at = int(self.rng.integers(self.n_rows))
         if way < 2:  # the worst classified row, or the best
             problem = booster._problems[self.rng.integers(len(booster._problems))]
-            margins, inside = problem.engine.margins(0, self.n_rows)
+            engine: Any = getattr(
+                problem.engine, "_engine", problem.engine
+            )  # in memory, also if wide
+            margins, inside = engine.margins(0, self.n_rows)
             leads = np.where(inside, margins, -margins)
             at = int(leads.argmin() if way else leads.argmax())
         elif way == 2:

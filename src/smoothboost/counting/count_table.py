@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from smoothboost.counting import _moves
 from smoothboost.counting._parts import Parts
+from smoothboost.counting.engine import EngineInMemory, Score, sum_over_rows
 from smoothboost.counting.rows import TableRows
 from smoothboost.rules import Path, Rule
 from smoothboost.table.coded import Table
@@ -79,6 +80,10 @@ class CountTable:
         """Return some rows' votes for the second class minus those against it, and who is of it."""
         some = slice(start, stop)
         return self._rows.margins(self._whole_levels(some), self._n_votes, some)
+
+    def score_sums(self, others: Sequence[EngineInMemory], score: Score) -> NDArray[np.int64]:
+        """Add up what rows score by their votes for each problem's class, and their own class."""
+        return sum_over_rows([self, *others], score)
 
     def _whole_levels(self, rows: slice) -> NDArray[np.int64]:
         """Return the levels of some rows with their offsets."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,12 @@ from smoothboost.rules import Path, Rule
 from smoothboost.table.coded import Table
 
 _MANY = 1 << 16  # rows whose votes for every class are laid out at a time
+
+Score = Callable[[NDArray[np.int64], NDArray[np.intp]], NDArray[np.int64]]
+"""Given rows' votes for each class, shape (n_rows, n_classes), and their classes: sums over them.
+
+One that is sent to other machines can be pickled.
+"""
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ class Needs:
 class CountEngine(Protocol):
     """What boosting needs from a table, wherever its rows are.
 
-    Every answer is an exact integer, so all engines give the same bits.
+    Every answer is an exact integer, so all engines give the same bits; and none has a row in it.
     """
 
     @property
@@ -63,10 +69,10 @@ class CountEngine(Protocol):
         """Return how many rows stand at each (class, level), shape (2, n_votes + 1)."""
         ...
 
-    def margins(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return some rows' votes for the second class minus those against it, and who is of it.
+    def score_sums(self, others: Sequence[Self], score: Score) -> NDArray[np.int64]:
+        """Add up what rows score by their votes for each problem's class, and their own class.
 
-        Only sums over rows may leave the counting side: see `sum_over_rows`.
+        `others` are the engines of the classes after this one's, on the same rows.
         """
         ...
 
@@ -90,20 +96,28 @@ class CountEngine(Protocol):
         """Return a second engine on the same table, with the same votes."""
         ...
 
-    def for_labels(self, labels: NDArray[np.uint8]) -> CountEngine:
+
+class EngineInMemory(CountEngine, Protocol):
+    """An engine that holds the rows itself. What it says of them stays on the counting side."""
+
+    def margins(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return some rows' votes for the second class minus those against it, and who is of it.
+
+        Only sums over rows may leave the counting side: see `sum_over_rows`.
+        """
+        ...
+
+    def for_labels(self, labels: NDArray[np.uint8]) -> EngineInMemory:
         """Return an engine without votes on the same codes, with other labels, 0 or 1."""
         ...
 
 
-def sum_over_rows(
-    engines: Sequence[CountEngine],
-    score: Callable[[NDArray[np.int64], NDArray[np.intp]], NDArray[np.int64]],
-) -> NDArray[np.int64]:
-    """Add up what rows score by their votes for each problem's class, and their own class.
+def sum_over_rows(engines: Sequence[EngineInMemory], score: Score) -> NDArray[np.int64]:
+    """Add up what rows in memory score: the `score_sums` of engines that hold them.
 
     Parameters
     ----------
-    engines : sequence of CountEngine
+    engines : sequence of EngineInMemory
         One for each class, of the same rows.
     score : callable
         Given votes of shape (n_rows, n_classes) and classes, the sums over these rows.
@@ -153,6 +167,10 @@ class LocalEngine:
         """Return some rows' votes for the second class minus those against it, and who is of it."""
         some = slice(start, stop)
         return self._rows.margins(self._levels[some].astype(np.int64), self._n_votes, some)
+
+    def score_sums(self, others: Sequence[EngineInMemory], score: Score) -> NDArray[np.int64]:
+        """Add up what rows score by their votes for each problem's class, and their own class."""
+        return sum_over_rows([self, *others], score)
 
     def code_sums(self, weights: NDArray[np.int64], region: Path = ()) -> NDArray[np.int64]:
         """Return the weight at each (code, class), columns one after the other."""

@@ -7,12 +7,12 @@ sum at the end, not off each weight.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.counting.engine import CountEngine
+from smoothboost.counting.engine import CountEngine, Score
 from smoothboost.counting.measure import FINE_BITS
 from smoothboost.rules import Path, Rule
 
@@ -45,9 +45,9 @@ class WideSums:
         """Return how many rows stand at each (class, level)."""
         return self._engine.level_counts()
 
-    def margins(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return some rows' votes for the second class minus those against it, and who is of it."""
-        return self._engine.margins(start, stop)
+    def score_sums(self, others: Sequence[WideSums], score: Score) -> NDArray[np.int64]:
+        """Add up what rows score by their votes for each problem's class, and their own class."""
+        return self._engine.score_sums([other._engine for other in others], score)
 
     def code_sums(self, weights: NDArray[np.int64], region: Path = ()) -> NDArray[np.int64]:
         """Return the weight at each (code, class), columns one after the other."""
@@ -64,10 +64,6 @@ class WideSums:
     def fork(self) -> WideSums:
         """Return a second engine on the same table, with the same votes."""
         return WideSums(self._engine.fork())
-
-    def for_labels(self, labels: NDArray[np.uint8]) -> WideSums:
-        """Return an engine without votes on the same codes, with other labels, 0 or 1."""
-        return WideSums(self._engine.for_labels(labels))
 
 
 def _in_two(

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.counting.engine import CountEngine, sum_over_rows
+from smoothboost.counting.engine import CountEngine
 from smoothboost.counting.measure import Measure
 from smoothboost.counting.wide import WideSums
 from smoothboost.error_looks import ErrorLook
@@ -231,8 +231,8 @@ class Booster:
         links = self._plan.links
         if len(self._problems) == 1:
             return links.scores(self._problems[0].engine.level_counts())
-        engines = [problem.engine for problem in self._problems]
-        return sum_over_rows(engines, links.lead_scores)
+        first, *others = (problem.engine for problem in self._problems)
+        return first.score_sums(others, links.lead_scores)
 
     def _cut_scores(self) -> NDArray[np.int64]:
         assert self._costs is not None

@@ -10,9 +10,10 @@ from operator import or_
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smoothboost.counting.count_table import CountTable
-from smoothboost.counting.engine import CountEngine, LocalEngine, Needs
+from smoothboost.counting.engine import EngineInMemory, LocalEngine, Needs
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
 from smoothboost.table.coded import Table
@@ -65,12 +66,14 @@ def _for_class(constraints: Constraints, at: int, n_classes: int) -> Constraints
 class EngineMaker(Protocol):
     """What picks an engine for some rows."""
 
-    def __call__(self, table: Table, needs: Needs, max_votes: int, n_threads: int) -> CountEngine:
+    def __call__(
+        self, table: Table, needs: Needs, max_votes: int, n_threads: int
+    ) -> EngineInMemory:
         """Return an engine on a table of two classes."""
         ...
 
 
-def make_engine(table: Table, needs: Needs, max_votes: int, n_threads: int = 1) -> CountEngine:
+def make_engine(table: Table, needs: Needs, max_votes: int, n_threads: int = 1) -> EngineInMemory:
     """Return the engine that serves these needs best."""
     if needs == Needs():
         return CountTable(table, max_votes, n_threads)
@@ -83,7 +86,7 @@ def engines_of(
     max_votes: int,
     n_threads: int = 1,
     make: EngineMaker = make_engine,
-) -> list[CountEngine]:
+) -> list[EngineInMemory]:
     """Return an engine for each problem; they share the codes of the rows.
 
     Parameters
@@ -108,12 +111,20 @@ def engines_of(
     >>> [engine.level_counts().tolist() for engine in engines_of(table, candidates, 5)]
     [[[2], [1]], [[2], [1]], [[2], [1]]]
     """
-    needs = reduce(or_, (rules.needs for rules in candidates))
-    if len(candidates) == 1:
-        return [make(table, needs, max_votes, n_threads)]
-    labels = [(table.labels == at).astype(np.uint8) for at in range(len(candidates))]
-    first = make(replace(table, labels=labels[0]), needs, max_votes, n_threads)
+    n_problems = len(candidates)
+    labels = [problem_labels(table, at, n_problems) for at in range(n_problems)]
+    first = make(replace(table, labels=labels[0]), needs_of(candidates), max_votes, n_threads)
     return [first, *(first.for_labels(own) for own in labels[1:])]
+
+
+def needs_of(candidates: Sequence[Candidates]) -> Needs:
+    """Return what all problems together need of an engine."""
+    return reduce(or_, (rules.needs for rules in candidates))
+
+
+def problem_labels(table: Table, at: int, n_problems: int) -> NDArray[np.uint8]:
+    """Return the labels of one problem: the table's own two, or who is of this class."""
+    return table.labels if n_problems == 1 else (table.labels == at).astype(np.uint8)
 
 
 def supposed_errors(schema: Schema) -> tuple[Fraction, ...]:

@@ -1,0 +1,184 @@
+"""What a round costs on a Dask cluster, beside the local engine, in turns.
+
+Prints Markdown; `make cluster` writes it to docs/results/cluster.md, and `make demo-cluster` shows
+one fit instead. The cluster is two processes of one thread each, on this machine.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import median
+from typing import Any
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+from distributed import Client, LocalCluster
+from distributed.diagnostics.plugin import SchedulerPlugin
+from joblib import cpu_count
+from speed import N_BINS, N_COLUMNS, normal_schema
+
+import smoothboost.dask
+from smoothboost import SmoothBoostClassifier, TopDown
+from smoothboost.datasets import load_demo
+from smoothboost.fitting.boost import Booster
+from smoothboost.privacy.randomness import SeededBits
+
+N_WORKERS, N_PARTITIONS, N_ROUNDS, WARM_UP = 2, 8, 40, 3
+ALLOWED = 50  # ms
+LEARNERS: dict[str, Any] = {
+    "one_rule": "one_rule",
+    "pair_rule": "pair_rule",
+    "top_down, 3 splits": TopDown(splits=3),
+}
+DEMO_PARTITIONS, DEMO_ROWS = 20, 50_000
+
+
+class Returned(SchedulerPlugin):  # type: ignore[misc]
+    """How often workers were asked, and how many bytes each of them returned."""
+
+    name = "returned"
+
+    def __init__(self) -> None:
+        self.answers: list[int] = []
+
+    def transition(self, key: str, start: str, finish: str, **details: Any) -> None:
+        """Note the size of an answer when it is there."""
+        if str(key).startswith("answer-") and (start, finish) == ("processing", "memory"):
+            self.answers.append(details["nbytes"])
+
+
+@contextmanager
+def workers() -> Iterator[tuple[Client, Returned]]:
+    """Start a local cluster of processes that notes what is returned."""
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(n_workers=N_WORKERS, **options) as cluster, Client(cluster) as client:
+        returned = Returned()
+        cluster.scheduler.add_plugin(returned)
+        yield client, returned
+
+
+def partition(at: int, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Make balanced classes from normal columns, four of which matter, and noise."""
+    random = np.random.default_rng(at)
+    X = random.normal(size=(n_rows, N_COLUMNS))
+    y = X[:, :4] @ [1, 0.5, 0.3, 0.2] + random.normal(size=n_rows) > 0
+    return X, y.astype(int)
+
+
+def both_tables(n_rows: int) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    """Return the same rows and labels here, and as Dask arrays."""
+    size = n_rows // N_PARTITIONS
+    here = [partition(at, size) for at in range(N_PARTITIONS)]
+    lazy = [dask.delayed(partition, nout=2)(at, size) for at in range(N_PARTITIONS)]
+    X = da.concatenate([da.from_delayed(X, (size, N_COLUMNS), float) for X, _ in lazy])
+    y = da.concatenate([da.from_delayed(y, (size,), int) for _, y in lazy])
+    return (np.concatenate([X for X, _ in here]), np.concatenate([y for _, y in here])), (X, y)
+
+
+def booster_of(clf: SmoothBoostClassifier, X: Any, y: Any) -> Booster:
+    """Return a fit that is about to begin: rows encoded, nothing chosen."""
+    schema, X, y = clf._declare(X, y)
+    table = clf._encode(schema, X, y)
+    candidates, plan = clf._settle(schema, table.n_rows)
+    return Booster(clf._engines(table, candidates, plan.measure.n_rounds), candidates, plan)
+
+
+def one_round(booster: Booster, bits: SeededBits) -> float:
+    """Choose a round's rules; return the seconds."""
+    start, done = time.perf_counter(), booster.n_done
+    while booster.n_done == done:
+        booster.accept(booster.propose().sample(bits))
+    return time.perf_counter() - start
+
+
+def compare(learner: Any, n_rows: int, returned: Returned) -> str:
+    """Let the local engine and the cluster choose rounds in turns; return a line of the table."""
+    settings = {"schema": normal_schema(), "learner": learner, "n_rounds": N_ROUNDS, "density": 0.3}
+    here, there = both_tables(n_rows)
+    local = booster_of(SmoothBoostClassifier(**settings), *here)
+    spread = booster_of(smoothboost.dask.SmoothBoostClassifier(**settings), *there)
+    bits, same_bits = SeededBits(0), SeededBits(0)
+    times = []
+    for at in range(N_ROUNDS - 1):  # after the last one there would be the looks at the end
+        if at == WARM_UP:
+            returned.answers.clear()
+        times.append((one_round(local, bits), one_round(spread, same_bits)))
+    assert spread.rules == local.rules
+    n_timed = len(times) - WARM_UP
+    alone, together = (1000 * median(each) for each in zip(*times[WARM_UP:], strict=True))
+    more = 1000 * median(b - a for a, b in times[WARM_UP:])
+    questions = len(returned.answers) / n_timed / N_WORKERS
+    n_bytes = sum(returned.answers) / n_timed / N_WORKERS
+    return f"{questions:.0f} | {n_bytes:,.0f} | {alone:.1f} | {together:.1f} | {more:.1f}"
+
+
+def empty_question(client: Client) -> float:
+    """Return the milliseconds in which Dask asks every worker nothing: the floor of a question."""
+    places = list(client.nthreads())
+    times = []
+    for _ in range(N_ROUNDS):
+        start = time.perf_counter()
+        client.gather(client.map(len, places, pure=False))
+        times.append(time.perf_counter() - start)
+    return 1000 * median(times)
+
+
+def page() -> None:
+    """Print the page of results."""
+    print(
+        "# A round on a cluster\n\n"
+        f"Made by `make cluster`: medians of {N_ROUNDS - 1 - WARM_UP} rounds, in which the local "
+        f"engine with {cpu_count()} threads\nand a cluster of {N_WORKERS} worker processes take "
+        "turns and choose the same rules.\n\n"
+        f"{N_COLUMNS} numbers in {N_BINS} bins, {N_PARTITIONS} partitions, two classes. A round "
+        f"may take {ALLOWED} ms more than the local one.\n\n"
+        "| learner | rows | questions | bytes | local | cluster | more |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    )
+    with workers() as (client, returned):
+        for name, learner in LEARNERS.items():
+            for n_rows in (100_000, 1_000_000):
+                figures = compare(learner, n_rows, returned)
+                print(f"| {name} | {n_rows:,} | {figures} |", flush=True)
+        print(
+            "\nFor each round: questions to the cluster, bytes of the sums that a worker returns, "
+            "and milliseconds.\nDask alone takes "
+            f"{empty_question(client):.1f} ms to ask every worker a question that needs no work."
+        )
+
+
+def demo() -> None:
+    """Fit the embedded table, repeated, on a cluster and here."""
+    people = load_demo(n_rows=DEMO_ROWS)
+    part = people.data.assign(income=people.target)
+    X = dd.from_map(lambda at: part, range(DEMO_PARTITIONS), meta=part[:0])
+    n_rows, n_rounds = DEMO_PARTITIONS * DEMO_ROWS, 30
+    settings = {"schema": people.schema, "n_rounds": n_rounds, "random_state": 1, "verbose": 1}
+    with workers() as (client, returned):
+        print(f"{n_rows:,} rows in {DEMO_PARTITIONS} partitions; {N_WORKERS} workers:")
+        print("\n".join(f"  {address}" for address in client.nthreads()))
+        start = time.perf_counter()
+        clf = smoothboost.dask.SmoothBoostClassifier(**settings).fit(X, X["income"])
+        seconds = time.perf_counter() - start
+    here = pd.concat([part] * DEMO_PARTITIONS, ignore_index=True)
+    local = SmoothBoostClassifier(**settings).fit(here, here["income"])
+    print(clf.model_)
+    each = sum(returned.answers) / N_WORKERS / n_rounds
+    print(f"{n_rounds} rounds in {seconds:.1f} s, encoding included.")
+    print(f"For each round, a worker returned {each:,.0f} bytes.")
+    same = clf.model_.to_json() == local.model_.to_json()
+    print(f"The local model {'is the same, bit for bit' if same else 'DIFFERS'}.")
+    if not same:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    demo() if sys.argv[1:] == ["demo"] else page()

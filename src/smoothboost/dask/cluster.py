@@ -1,0 +1,173 @@
+"""Rows spread over the workers of a Dask cluster, seen from the client.
+
+Each partition is encoded once, by a task; the codes of all partitions become one group of rows for
+each worker, and stay there. Groups are futures: while a fit runs, Dask makes them again from the
+partitions if a worker dies, and when it ends they are freed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+from dask import delayed
+from distributed import Client, Future, KilledWorker, wait
+from numpy.typing import NDArray
+
+from smoothboost.dask import workers
+from smoothboost.table.schema import Schema
+
+MAX_PARTITION_ROWS = 1 << 30
+"""Partitions have fewer rows than this, and groups fewer than twice as many: see `MAX_ROWS`."""
+
+_FAN_IN = 8  # sums that one task, or the client, adds up
+
+
+class SpreadRows:
+    """The rows of a table, as codes on workers.
+
+    Parameters
+    ----------
+    client : Client
+        The way to the cluster.
+    groups : sequence of Future
+        Groups of rows, each `workers.Rows`.
+    n_rows : int
+        How many rows there are in all; public.
+    """
+
+    def __init__(self, client: Client, groups: Sequence[Future], n_rows: int) -> None:
+        self._client = client
+        self._groups = list(groups)
+        self.n_rows = n_rows
+
+    def ask(self, question: workers.Question) -> NDArray[np.int64] | None:
+        """Return a sum over all rows, or None if a worker has to be told all votes.
+
+        Sums are added up as a tree, whose root is the client.
+        """
+        ask_all = partial(self._client.map, pure=False)
+        with _explained(self._client, list(self._groups)) as futures:
+            sums = ask_all(workers.answer, self._groups, question=question)
+            futures += sums
+            while len(sums) > _FAN_IN:
+                several = [sums[at : at + _FAN_IN] for at in range(0, len(sums), _FAN_IN)]
+                sums = ask_all(workers.add_up, several)
+                futures += sums
+            return workers.add_up(self._client.gather(sums))
+
+
+def spread(client: Client, schema: Schema, partitions: Sequence[tuple[Any, Any]]) -> SpreadRows:
+    """Encode partitions where they are, and gather their codes: one group for each worker.
+
+    Parameters
+    ----------
+    client : Client
+        The way to the cluster.
+    schema : Schema
+        The declared public facts.
+    partitions : sequence of (Delayed, Delayed)
+        The rows and the labels of each partition.
+    """
+    with _explained(client, []) as futures:
+        parts, described = _encoded(client, schema, partitions)
+        futures += [*parts, *described]
+        sizes = _sizes(described)
+        if not sum(sizes):
+            raise ValueError("Expected at least one row, got an empty table (0 sample(s)).")
+        groups = _groups(client, parts, sizes)
+        futures += groups
+        client.gather([client.submit(workers.describe, group, pure=False) for group in groups])
+        return SpreadRows(client, groups, sum(sizes))
+
+
+def _encoded(
+    client: Client, schema: Schema, partitions: Sequence[tuple[Any, Any]]
+) -> tuple[list[Future], list[Future]]:
+    """Return the codes of partitions, and what is to be said of each."""
+    encode = delayed(partial(workers.encode, schema), pure=False)
+    describe = delayed(workers.describe, pure=False)
+    # One graph of all, so that a partition's cells are gone before many others are read.
+    parts = [encode(X, y) for X, y in partitions]
+    futures = client.compute([*parts, *map(describe, parts)])
+    return futures[: len(parts)], futures[len(parts) :]
+
+
+def _sizes(described: Sequence[Future]) -> list[int]:
+    """Return the rows of each partition; raise if one of them could not be encoded."""
+    wait(described)
+    sizes = []
+    for at, future in enumerate(described):
+        if future.status == "error":
+            raise _partition_error(at, future.exception())
+        answer = future.result()
+        if isinstance(answer, str):
+            raise ValueError(f"In partition {at}: {answer}")
+        if answer >= MAX_PARTITION_ROWS:
+            raise ValueError(
+                f"Expected fewer than {MAX_PARTITION_ROWS:,} rows in partition {at}, got "
+                f"{answer:,}; divide it with repartition."
+            )
+        sizes.append(answer)
+    return sizes
+
+
+def _partition_error(at: int, error: BaseException) -> RuntimeError:
+    """Say that a partition was not computed; the error's own words could quote a cell."""
+    if isinstance(error, KilledWorker | MemoryError):
+        return RuntimeError(
+            f"Expected partition {at} to fit into the memory of a worker, got less of it; make "
+            "partitions smaller (repartition) or workers larger."
+        )
+    return RuntimeError(
+        f"Expected partition {at} to be computed, got {type(error).__name__}; compute that "
+        "partition alone to see why."
+    )
+
+
+def _groups(client: Client, parts: Sequence[Future], sizes: Sequence[int]) -> list[Future]:
+    """Join partitions to groups, one for each worker, in proportion to its threads.
+
+    Partitions are taken in the order of the workers that hold them, so that few codes move.
+    """
+    held = client.who_has(parts)
+    client.wait_for_workers(1)
+    places = [place for place, count in sorted(client.nthreads().items()) for _ in range(count)]
+    n_rows, before = sum(sizes), 0
+    groups: dict[tuple[str, int], list[Future]] = {}
+    for part, size in sorted(zip(parts, sizes, strict=True), key=lambda each: held[each[0].key]):
+        if size:
+            place = places[before * len(places) // n_rows]
+            groups.setdefault((place, before // MAX_PARTITION_ROWS), []).append(part)
+            before += size
+    return [
+        client.submit(workers.join, some, workers=[place], allow_other_workers=True, pure=False)
+        for (place, _), some in groups.items()
+    ]
+
+
+@contextmanager
+def _explained(client: Client, futures: list[Future]) -> Iterator[list[Future]]:
+    """Say in plain words why a cluster does not answer; free what futures hold, as a fit ends so.
+
+    They are released one by one, since an error that somebody keeps refers to all of them.
+    """
+    try:
+        yield futures
+    except BaseException as error:
+        for future in futures:
+            future.release()
+        if isinstance(error, KilledWorker | MemoryError):
+            raise RuntimeError(
+                "Expected workers with memory for their share of the codes, got less of it; give "
+                "them more, or use more of them."
+            ) from None
+        if isinstance(error, Exception) and client.status != "running":
+            raise RuntimeError(
+                "Expected a Dask client that stays connected until the fit is done, got one that "
+                f"is {client.status}."
+            ) from None
+        raise

@@ -1,0 +1,231 @@
+"""What runs on the workers of a cluster: partitions to codes, and codes to sums.
+
+Rows stay here: tasks answer with sums, with numbers of rows, or with what is wrong with a
+partition. Dask writes the arguments of a task that fails into its logs, so bad input is not
+raised here but returned, and what is given to tasks shows nothing of itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from distributed import get_worker
+from numpy.typing import NDArray
+
+from smoothboost.counting.engine import EngineInMemory, Needs
+from smoothboost.fitting.problems import make_engine, problem_labels
+from smoothboost.release.model import Model
+from smoothboost.rules import Rule
+from smoothboost.table.coded import Table, declared_columns, encode_labels
+from smoothboost.table.schema import Schema
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What engines are made for, the same for all questions of a fit.
+
+    Parameters
+    ----------
+    needs : Needs
+        What all problems together need of an engine.
+    n_problems : int
+        1 for two classes, the number of classes for more.
+    max_votes : int
+        The most votes in a problem.
+    n_threads : int or None
+        Threads to count with; None for as many as the worker has.
+    """
+
+    needs: Needs
+    n_problems: int
+    max_votes: int
+    n_threads: int | None
+
+
+@dataclass(frozen=True)
+class Votes:
+    """The votes that an engine shall have before it answers.
+
+    Parameters
+    ----------
+    problem : int
+        Which problem's engine.
+    line : str
+        A name for this sequence of votes. Engines that have voted in another one begin anew.
+    known : int
+        How many votes come before `rules`: an engine that has had fewer cannot answer.
+    rules : tuple of Rule
+        The votes from there on.
+    """
+
+    problem: int
+    line: str
+    known: int
+    rules: tuple[Rule, ...]
+
+    @property
+    def count(self) -> int:
+        """How many votes there are in all."""
+        return self.known + len(self.rules)
+
+
+@dataclass(frozen=True, repr=False)
+class Question:
+    """A sum to be asked of all rows.
+
+    Parameters
+    ----------
+    setting : Setting
+        What engines are made for.
+    votes : tuple of Votes
+        The votes of each problem that matters here; the first one's engine is asked.
+    method : str
+        A method of `CountEngine`.
+    arguments : tuple
+        What it is given; `score_sums` also gets the other problems' engines, in front.
+    """
+
+    setting: Setting
+    votes: tuple[Votes, ...]
+    method: str
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Refusal:
+    """What is wrong with a partition."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class _Held:
+    """An engine, and which votes it has had."""
+
+    engine: EngineInMemory
+    line: str
+    n_votes: int
+
+
+class Rows:
+    """Rows on a worker, as codes, with the engines that count them.
+
+    Engines only save time: they are made from the codes and the rules so far whenever a question
+    finds none, or one with other votes, and they do not travel. So it does not matter on which
+    worker a question is answered, nor how often.
+
+    Parameters
+    ----------
+    table : Table
+        Codes and labels.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self._held: dict[int, _Held] = {}
+        self._any_engine: EngineInMemory | None = None  # shares its codes with all others
+        self._lock = Lock()  # a question that is asked again may meet itself
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rows, (self.table,)
+
+    def __sizeof__(self) -> int:
+        """Return the bytes of the codes: Dask asks before it moves or keeps something."""
+        return object.__sizeof__(self) + self.table.codes.nbytes + self.table.labels.nbytes
+
+    def answer(self, question: Question) -> NDArray[np.int64] | None:
+        """Return the sum over these rows, or None if all votes are needed to know it."""
+        with self._lock:
+            engines = []
+            for votes in question.votes:
+                engine = self._brought_to(votes, question.setting)
+                if engine is None:
+                    return None
+                engines.append(engine)
+            first, *others = engines
+            if question.method == "score_sums":
+                return first.score_sums(others, *question.arguments)
+            sums: NDArray[np.int64] = getattr(first, question.method)(*question.arguments)
+            return sums
+
+    def _brought_to(self, votes: Votes, setting: Setting) -> EngineInMemory | None:
+        """Return a problem's engine with exactly these votes, or None if some are not told."""
+        held = self._held.pop(votes.problem, None)  # it comes back when it is whole
+        if held is None or held.line != votes.line or held.n_votes > votes.count:
+            held = _Held(self._without_votes(votes.problem, setting), votes.line, 0)
+        if held.n_votes < votes.known:
+            return None
+        missing = votes.rules[held.n_votes - votes.known :]
+        if missing:
+            held.engine.add_votes(*missing)
+        self._held[votes.problem] = replace(held, n_votes=votes.count)
+        return held.engine
+
+    def _without_votes(self, problem: int, setting: Setting) -> EngineInMemory:
+        labels = problem_labels(self.table, problem, setting.n_problems)
+        if self._any_engine is not None:
+            return self._any_engine.for_labels(labels)
+        n_threads = setting.n_threads or int(get_worker().state.nthreads)
+        table = replace(self.table, labels=labels)
+        self._any_engine = make_engine(table, setting.needs, setting.max_votes, n_threads)
+        return self._any_engine
+
+
+def encode(schema: Schema, frame: Any, labels: Any) -> Rows | Refusal:
+    """Return a partition as codes, or what is wrong with it. A partition may be empty."""
+    try:
+        if declared_columns(schema, frame).n_rows == 0 and len(labels) == 0:
+            codes = np.empty((len(schema.columns), 0), dtype=np.uint8)
+            return Rows(Table(schema, codes, np.empty(0, dtype=np.uint8)))
+        return Rows(Table.from_frame(schema, frame, labels))
+    except Exception as error:
+        return Refusal(_words(error))
+
+
+def _words(error: Exception) -> str:
+    """Return what an error says, unless these are not our words: they could quote a cell."""
+    message = str(error)
+    if message.startswith("Expected"):
+        return message
+    return f"Expected rows that can be encoded, got {type(error).__name__}."
+
+
+def describe(part: Rows | Refusal) -> int | str:
+    """Return how many rows a partition has, or what is wrong with it."""
+    return part.message if isinstance(part, Refusal) else part.table.n_rows
+
+
+def count_right(model: Model, frame: Any, labels: Any) -> tuple[int, int] | str:
+    """Return how many rows a model gets right, of how many, or what is wrong with a partition."""
+    try:
+        chosen = model.link.choose(model.count_votes(frame), model.unheard)
+        return int((chosen == encode_labels(model.schema, labels)).sum()), len(chosen)
+    except Exception as error:
+        return _words(error)
+
+
+def join(parts: Sequence[Rows]) -> Rows:
+    """Put the rows of partitions together."""
+    if len(parts) == 1:
+        return Rows(parts[0].table)
+    codes = np.concatenate([part.table.codes for part in parts], axis=1)
+    labels = np.concatenate([part.table.labels for part in parts])
+    return Rows(Table(parts[0].table.schema, codes, labels))
+
+
+def answer(rows: Rows, question: Question) -> NDArray[np.int64] | None:
+    """Return a sum over some rows, or None if all votes are needed to know it."""
+    return rows.answer(question)
+
+
+def add_up(sums: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64] | None:
+    """Add the sums over different rows; None if one of them is not known.
+
+    What all rows together weigh fits into an element, so that no order of additions overflows.
+    """
+    known = [each for each in sums if each is not None]
+    return None if len(known) < len(sums) else sum(known[1:], start=known[0])

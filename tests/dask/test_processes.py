@@ -1,0 +1,55 @@
+"""Workers that are processes, and die."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+import pytest
+from clusters import THREE, TWO, cluster, cut, fitted, people
+
+from smoothboost import OneRule, TopDown
+from smoothboost.dask.cluster import SpreadRows
+
+N_ROWS = 500
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster(2, processes=True) as client:
+        yield client
+
+
+@pytest.mark.parametrize("schema", [TWO, THREE], ids=["two classes", "three classes"])
+@pytest.mark.parametrize(
+    "learner", ["auto", "one_rule", OneRule("one_hot"), "pair_rule", TopDown(splits=2)], ids=str
+)
+def test_processes_give_the_local_model(client, learner, schema):
+    frame, labels = people(N_ROWS, schema)
+    options = {"schema": schema, "learner": learner, "calibrate": 0.2}
+    here = fitted(frame, labels, **options)
+    there = fitted(*cut(frame, labels, [100, 100, 499]), **options)
+    assert there.model_.to_json() == here.model_.to_json()
+
+
+def test_a_worker_that_dies_is_replaced_and_the_model_is_the_same(client, monkeypatch):
+    """Its rows are read again and vote again, from Dask's graph and the rules so far."""
+    frame, labels = people(N_ROWS, THREE)
+    options = {"schema": THREE, "n_rounds": 12, "calibrate": 0.2}
+    here = fitted(frame, labels, **options)
+    ask = SpreadRows.ask
+    asked: list[Any] = []
+
+    def ask_and_kill(self, question):
+        if len(asked) == 8:
+            _, pid = sorted(client.run(os.getpid).items())[-1]
+            os.kill(pid, signal.SIGKILL)
+        asked.append(ask(self, question))
+        return asked[-1]
+
+    monkeypatch.setattr(SpreadRows, "ask", ask_and_kill)
+    there = fitted(*cut(frame, labels, range(0, N_ROWS, 60)), **options)
+    assert there.model_.to_json() == here.model_.to_json()
+    assert len(asked) > 20
+    assert any(sums is None for sums in asked[8:])  # somebody had to be told all votes

@@ -1,0 +1,180 @@
+"""Rows on a worker: an answer depends on the codes and the votes, not on what was asked before."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+from sys import getsizeof
+from typing import Any
+
+import numpy as np
+import pytest
+from clusters import COLUMNS, THREE, TWO, people
+
+from smoothboost import Numeric, Schema
+from smoothboost.counting.count_table import CountTable
+from smoothboost.counting.engine import LocalEngine, Needs
+from smoothboost.dask import workers
+from smoothboost.dask.workers import Question, Refusal, Rows, Setting, Votes
+from smoothboost.rules import Literal, LiteralRule
+from smoothboost.table.coded import Table
+
+SETTING = Setting(Needs(), n_problems=1, max_votes=10, n_threads=1)
+RULES = tuple(LiteralRule(Literal.at_most(0, at), at % 2, 1 - at % 2) for at in range(6))
+
+
+def table_of(n_rows=200, schema=TWO):
+    return Table.from_frame(schema, *people(n_rows, schema))
+
+
+def counts_after(rows, known, rules, line="a"):
+    votes = Votes(0, line, known, tuple(rules))
+    return rows.answer(Question(SETTING, (votes,), "level_counts", ()))
+
+
+def local_counts(table, rules):
+    engine = CountTable(table, 10)
+    engine.add_votes(*rules)
+    return engine.level_counts()
+
+
+def test_rules_vote_once_however_often_a_question_is_asked():
+    table = table_of()
+    rows = Rows(table)
+    for known, stop in [(0, 2), (0, 2), (2, 4), (2, 4), (2, 4), (0, 4), (4, 4), (4, 6), (2, 6)]:
+        expected = local_counts(table, RULES[:stop])
+        assert np.array_equal(counts_after(rows, known, RULES[known:stop]), expected)
+
+
+def test_rows_that_lack_votes_say_so_and_are_told_all():
+    table = table_of()
+    rows = Rows(table)
+    assert counts_after(rows, 3, RULES[3:]) is None  # they know none
+    assert np.array_equal(counts_after(rows, 0, RULES[:2]), local_counts(table, RULES[:2]))
+    assert counts_after(rows, 3, RULES[3:]) is None  # they know two
+    assert np.array_equal(counts_after(rows, 0, RULES), local_counts(table, RULES))
+
+
+def test_votes_of_another_line_or_of_earlier_are_not_mistaken():
+    table = table_of()
+    rows = Rows(table)
+    assert np.array_equal(counts_after(rows, 0, RULES), local_counts(table, RULES))
+    assert counts_after(rows, 6, (), line="b") is None
+    others = RULES[::-1][:5]
+    assert np.array_equal(counts_after(rows, 0, others, line="b"), local_counts(table, others))
+    assert np.array_equal(
+        counts_after(rows, 0, RULES[:1], line="b"), local_counts(table, RULES[:1])
+    )
+
+
+def test_a_question_may_be_asked_twice_at_once():
+    table = table_of()
+    expected = local_counts(table, RULES)
+    for _ in range(20):
+        rows = Rows(table)
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(partial(counts_after, rows, 0), [RULES] * 4))
+        assert all(np.array_equal(each, expected) for each in found)
+
+
+def test_an_engine_that_failed_is_not_asked_again(monkeypatch):
+    table = table_of()
+    rows = Rows(table)
+    counts_after(rows, 0, RULES[:2])
+
+    def half_done(self, *rules):
+        self._move(0, rules[:1])
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(CountTable, "add_votes", half_done)
+        with pytest.raises(MemoryError):
+            counts_after(rows, 2, RULES[2:])
+    assert counts_after(rows, 2, RULES[2:]) is None
+    assert np.array_equal(counts_after(rows, 0, RULES), local_counts(table, RULES))
+
+
+def test_engines_do_not_travel_with_the_rows():
+    table = table_of()
+    rows = Rows(table)
+    counts_after(rows, 0, RULES)
+    moved = pickle.loads(pickle.dumps(rows))
+    assert counts_after(moved, 6, ()) is None
+    assert np.array_equal(counts_after(moved, 0, RULES), local_counts(table, RULES))
+    assert getsizeof(rows) > table.codes.nbytes + table.labels.nbytes
+
+
+def test_several_problems_share_the_codes():
+    table = table_of(schema=THREE)
+    rows = Rows(table)
+    votes = tuple(Votes(at, "a", 0, RULES[at : at + 2]) for at in range(3))
+    setting = replace(SETTING, n_problems=3, needs=Needs(pairs=True))
+    question = Question(setting, votes, "score_sums", (each_class_votes,))
+    own = [(table.labels == at).astype(np.uint8) for at in range(3)]
+    engines = [LocalEngine(replace(table, labels=labels), 5) for labels in own]
+    for at, engine in enumerate(engines):
+        engine.add_votes(*RULES[at : at + 2])
+    expected = engines[0].score_sums(engines[1:], each_class_votes)
+    for _ in range(2):
+        found = rows.answer(question)
+        assert found is not None
+        assert np.array_equal(found, expected)
+
+
+def each_class_votes(votes, classes):
+    return np.array([votes[classes == at, at].sum() for at in range(3)])
+
+
+def test_sums_are_exact_and_unknown_if_one_is():
+    large = np.array([2**61, -(2**61), 1])
+    assert workers.add_up([large, large - 1, np.array([2, 2, 2])]).tolist() == [
+        2**62 + 1,
+        1 - 2**62,
+        3,
+    ]
+    assert workers.add_up([large, None]) is None
+
+
+def test_partitions_join_to_the_whole_table():
+    frame, labels = people(100)
+    cuts = [0, 0, 30, 30, 99, 100]
+    parts: list[Any] = [
+        workers.encode(TWO, frame.iloc[start:stop], labels[start:stop])
+        for start, stop in pairwise(cuts)
+    ]
+    assert [workers.describe(part) for part in parts] == [0, 30, 0, 69, 1]
+    joined, whole = workers.join(parts).table, Table.from_frame(TWO, frame, labels)
+    assert np.array_equal(joined.codes, whole.codes)
+    assert np.array_equal(joined.labels, whole.labels)
+    assert joined.codes.flags.c_contiguous
+
+
+def test_a_refusal_quotes_only_our_own_words(monkeypatch):
+    frame, labels = people(10)
+    wrong = workers.encode(TWO, frame.drop(columns="age"), labels)
+    assert isinstance(wrong, Refusal)
+    assert workers.describe(wrong).startswith("Expected the declared columns")
+
+    def foreign(*_):
+        raise ValueError("could not convert 'a secret'")
+
+    monkeypatch.setattr(workers, "declared_columns", foreign)
+    told = workers.describe(workers.encode(TWO, frame, labels))
+    assert told == "Expected rows that can be encoded, got ValueError."
+
+
+def test_an_empty_partition_needs_the_declared_columns_too():
+    frame, labels = people(10)
+    schema = Schema({**COLUMNS, "height": Numeric(low=0, high=3)}, target=TWO.target)
+    assert "missing are height" in workers.describe(workers.encode(schema, frame[:0], labels[:0]))
+
+
+def test_what_tasks_are_given_shows_nothing_of_itself():
+    """Dask writes the arguments of tasks that fail to its logs."""
+    rows = Rows(table_of())
+    question = Question(SETTING, (), "code_sums", (np.array([[123456789]]),))
+    assert "123456789" not in repr(question)
+    assert "array" not in repr(rows)

@@ -37,8 +37,8 @@ class Model:
     """A released ensemble: every rule has one vote.
 
     Rules that test the same columns make one table of votes, so prediction is one look-up per
-    column for 1-rules, and one per pair of columns for pair rules. What is predicted may be a frame,
-    an array, or a file or stream as `SmoothBoostClassifier.fit` takes them.
+    column for 1-rules, and one per pair of columns for pair rules. What is predicted may be a
+    frame, an array, or a file or stream as `SmoothBoostClassifier.fit` takes them.
 
     Parameters
     ----------

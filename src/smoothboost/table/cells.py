@@ -20,6 +20,7 @@ from smoothboost.table import _encoding
 from smoothboost.table.columns import Boolean, Column, Date, Numeric
 from smoothboost.table.dates import day_of, days_of, in_units
 from smoothboost.table.declared import text_of
+from smoothboost.table.numerals import is_text, plain_numbers
 
 _NUMERAL = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)",
@@ -150,6 +151,11 @@ def read_numbers(cells: Any) -> NDArray[np.float64]:
     ):
         numbers = pc.cast(cells, pa.float64(), safe=False)
         return np.ascontiguousarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+    if is_text(cells):
+        numbers, others = plain_numbers(cells)
+        if len(others):
+            numbers[others] = _by_distinct(cells.take(pa.array(others)), _number_of, np.float64)
+        return numbers
     return _by_distinct(cells, _number_of, np.float64)
 
 

@@ -116,9 +116,9 @@ format: $(VENV)/ready  ## put the code into shape
 	$(RUN) ruff check --fix .
 	$(RUN) ruff format .
 
-bench: $(VENV)/ready  ## speed and memory beside peers, in one run
-	$(RUN) pip install --quiet interpret-core
-	$(RUN) python benchmarks/speed.py | tee docs/results/speed.md
+bench: $(VENV)/ready  ## speed and memory beside peers, in one run (BENCH="--rows 100000": less)
+	$(RUN) pip install --quiet interpret-core lightgbm xgboost
+	$(RUN) python -m benchmarks.speed $(BENCH) | tee docs/results/speed.md
 
 accuracy: $(PAPER)/ready  ## accuracy beside peers, on real and generated tables; goes on where it stopped
 	$(RUN_PAPER) python -m benchmarks.accuracy

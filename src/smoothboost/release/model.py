@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
@@ -19,6 +20,7 @@ from smoothboost.error_looks import ErrorLook as ErrorLook
 from smoothboost.link import Link
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.release import model_file
+from smoothboost.release.ballots import VoteCounter
 from smoothboost.release.display import votes_text
 from smoothboost.release.scorecard import card_lines
 from smoothboost.release.scored import by_batches, write_scored
@@ -27,7 +29,7 @@ from smoothboost.release.wording import condition_words, literal_words, shorter_
 from smoothboost.rules import LiteralRule, Members, Rule, Test
 from smoothboost.rules import Path as Condition
 from smoothboost.table.canonical import content_hash
-from smoothboost.table.coded import declared_columns
+from smoothboost.table.coded import DeclaredColumns, declared_columns
 from smoothboost.table.files import check_suffix, parts_of, replacing
 from smoothboost.table.schema import Schema
 
@@ -123,14 +125,19 @@ class Model:
 
         Only the columns that matter are read, and only they need to be in a frame.
         """
-        columns = declared_columns(self.schema, X, self.columns_used)
+        return self._counter.count(self._read(X), joblib.cpu_count())
+
+    def _answer(self, X: Any, answer: Callable[[NDArray[np.int64]], NDArray[Any]]) -> NDArray[Any]:
+        """Return what follows from the votes of each row."""
+        return self._counter.answer(self._read(X), answer, joblib.cpu_count())
+
+    def _read(self, X: Any) -> DeclaredColumns:
+        return declared_columns(self.schema, X, self.columns_used)
+
+    @cached_property
+    def _counter(self) -> VoteCounter:
         positions = [self.schema.names.index(name) for name in self.columns_used]
-        encoded = columns.encode(positions, joblib.cpu_count())
-        codes = dict(zip(positions, encoded, strict=True))
-        votes = np.zeros((columns.n_rows, len(self.schema.target)), dtype=np.int64)
-        for table in self._tables:
-            votes += table.count(codes, columns.n_rows)
-        return votes
+        return VoteCounter(self._tables, positions, len(self.schema.target))
 
     @cached_property
     def unheard(self) -> tuple[int, ...]:
@@ -146,7 +153,7 @@ class Model:
 
         With equal class weights, it is the one with the largest probability.
         """
-        return np.asarray(self.classes[self.link.choose(self.count_votes(X), self.unheard)])
+        return self._answer(X, lambda votes: self.classes[self.link.choose(votes, self.unheard)])
 
     @by_batches
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -156,12 +163,12 @@ class Model:
         threshold, never 0; the second one is predicted where this is above 0. Otherwise one column
         per class; the one with the largest value is predicted.
         """
-        return self.link.decision(self.count_votes(X), self.unheard)
+        return self._answer(X, lambda votes: self.link.decision(votes, self.unheard))
 
     @by_batches
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return class probabilities through the link, shape (n_rows, n_classes)."""
-        return self.link.probabilities(self.count_votes(X), self.unheard)
+        return self._answer(X, lambda votes: self.link.probabilities(votes, self.unheard))
 
     def write_predictions(self, X: Any, path: str | PathLike[str]) -> int:
         """Write the rows of a file or stream with their predictions, and return how many.

@@ -1,0 +1,127 @@
+"""Run the benchmark and print its page.
+
+Machines are shared and noisy, so what counts are ratios of medians from one run. Needs lightgbm,
+xgboost and interpret-core for these peers and, for Adult, SMOOTHBOOST_DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+
+from joblib import cpu_count
+from threadpoolctl import threadpool_limits
+
+from .contestants import N_ROUNDS, OURS, Contestant, dp_ebm, installed, private, scikit_learn
+from .memory import peak_of
+from .page import MANY, Found, Page
+from .tables import SHAPES, Rows, adult, generated
+from .timing import Times, in_turns
+
+
+def options(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read what is asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed")
+    parser.add_argument("--rows", type=int, nargs="*", default=[10**5, 10**6, 10**7])
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--many-repeats", type=int, default=3, help=f"from {MANY:,} rows on")
+    parser.add_argument("--cores", type=int, default=cpu_count())
+    parser.add_argument("--shape-rows", type=int, default=10**6, help="of three shapes of tables")
+    parser.add_argument("--memory-rows", type=int, default=10**6)
+    parser.add_argument("--no-adult", action="store_true")
+    return parser.parse_args(arguments)
+
+
+def say(text: str) -> None:
+    """Tell who waits what is being measured."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def lined_up(rows: Rows, cores: int) -> Iterator[tuple[str, int, dict[str, Contestant]]]:
+    """Yield each of our learners, and everybody that it is compared with."""
+    for name, (learner, leaves) in OURS.items():
+        peers = {peer: make(leaves, rows, cores) for peer, make in installed().items()}
+        yield name, leaves, {name: private(learner, rows, cores)} | peers
+
+
+def fits(title: str, rows: Rows, repeats: int, cores: int) -> Found:
+    """Time fits, each learner beside its peers."""
+    found = {}
+    for name, leaves, all_of in lined_up(rows, cores):
+        say(f"{title}: fits of {name} beside trees of {leaves} leaves")
+        found[name] = in_turns({who: each.fit for who, each in all_of.items()}, repeats)
+    return found
+
+
+def predictions(title: str, rows: Rows, repeats: int, cores: int) -> dict[str, Found]:
+    """Time predictions for a frame and an array, with as many rules as trees."""
+    found: dict[str, Found] = {"frame": {}, "array": {}}
+    array = rows.numbers.to_numpy()
+    for name, _, all_of in lined_up(rows, cores):
+        say(f"{title}: predictions of {name}")
+        models = {who: each.fit() for who, each in all_of.items()}
+        for held, X in (("frame", rows.frame), ("array", array)):
+            runs = {
+                who: lambda each=each, model=models[who], X=X: each.predict(model, X)
+                for who, each in all_of.items()
+            }
+            found[held][name] = in_turns(runs, repeats)
+    return found
+
+
+def shapes(n_rows: int, repeats: int, cores: int) -> dict[tuple[str, int], dict[str, Times]]:
+    """Time 1-rules and HistGradientBoosting on arrays of three shapes, on one core and on all."""
+    found = {}
+    for shape, make in SHAPES.items():
+        X, y, schema = make(n_rows)
+        rows = Rows(schema, X, y, X, y)
+        for count in sorted({1, cores}):
+            say(f"{shape}, {count} cores")
+            with threadpool_limits(count):
+                runs = {
+                    "1-rules": private("one_rule", rows, count).fit,
+                    "HistGradientBoosting": scikit_learn(2, rows, count).fit,
+                }
+                found[shape, count] = in_turns(runs, repeats)
+    return found
+
+
+def private_peers(rows: Rows, repeats: int, cores: int) -> dict[str, Times]:
+    """Time 1-rules beside interpret's private additive model."""
+    runs = {"1-rules": private("one_rule", rows, cores).fit}
+    if find_spec("interpret"):
+        runs["DP-EBM, defaults"] = dp_ebm(rows).fit
+        runs[f"DP-EBM, {N_ROUNDS} rounds"] = dp_ebm(rows, max_rounds=N_ROUNDS).fit
+    say("Adult: private peers")
+    return in_turns(runs, repeats)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure everything, then print the page."""
+    asked = options(arguments)
+    page = Page(asked.cores, asked.repeats, asked.many_repeats)
+    with threadpool_limits(asked.cores):
+        for n_rows in asked.rows:
+            rows, title = generated(n_rows), f"{n_rows:,} rows"
+            repeats = asked.repeats if n_rows < MANY else asked.many_repeats
+            page.fits[title] = fits(title, rows, repeats, asked.cores)
+            page.predictions[title] = predictions(title, rows, repeats, asked.cores)
+        if not asked.no_adult:
+            rows = adult()
+            page.fits["Adult"] = fits("Adult", rows, asked.repeats, asked.cores)
+            page.private_peers = private_peers(rows, asked.repeats, asked.cores)
+    if asked.shape_rows:
+        page.shape_rows = asked.shape_rows
+        page.shapes = shapes(asked.shape_rows, asked.repeats, asked.cores)
+    if asked.memory_rows:
+        page.memory_rows = asked.memory_rows
+        page.memory = {name: peak_of(name, asked.memory_rows, asked.cores) for name in OURS}
+    print(page)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main(sys.argv[1:])

@@ -51,12 +51,12 @@ def test_unknown_literals_are_refused():
 
 
 WIDE = Schema(
-    {f"n{at}": Numeric(low=0, high=1, bins=255, missing=False) for at in range(20)}, target=[0, 1]
+    {f"n{at}": Numeric(low=0, high=1, bins=255, missing=False) for at in range(40)}, target=[0, 1]
 )
 
 
 def test_classes_of_rules_beyond_the_memory_are_refused_without_allocating():
-    n_pairs = 190 * 254**2 + 20 * 254 * 253 // 2
+    n_pairs = 780 * 254**2 + 40 * 254 * 253 // 2
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match="Expected pair rules that fit in 2 GiB") as caught:
@@ -65,7 +65,7 @@ def test_classes_of_rules_beyond_the_memory_are_refused_without_allocating():
     finally:
         tracemalloc.stop()
     assert peak < 2**24
-    for part in (f"{n_pairs:,} pairs of literals", "2.5 GiB", "columns=", "max_pairs=", "255"):
+    for part in (f"{n_pairs:,} pairs of literals", "2.9 GiB", "columns=", "max_pairs=", "255"):
         assert part in str(caught.value)
 
 

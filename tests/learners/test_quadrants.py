@@ -42,12 +42,19 @@ def test_quadrants_are_sums_of_the_tables_parts(columns, n_pairs, seed):
     pairs = np.sort(rng.integers(len(columns), size=(n_pairs, 2)), axis=1)
     tables = PairTables(pairs, sizes)
     sums = rng.integers(0, 2**62 // max(1, tables.size), tables.size, endpoint=True)
-    expected = []
+    expected, sizes_of = [], []  # and how many items each pair has
     start = 0
     for a, b in pairs.tolist():
         table = sums[start : (start := start + 2 * sizes[a] * sizes[b])]
-        chosen = combinations(ranges[a], 2) if a == b else product(ranges[a], ranges[b])
+        chosen = list(combinations(ranges[a], 2) if a == b else product(ranges[a], ranges[b]))
+        sizes_of.append(len(chosen))
         expected += [twin(table.reshape(sizes[a], sizes[b], 2), *two) for two in chosen]
+    whole = np.array(expected).reshape(-1, 4, 2)
     quadrants = np.full((len(expected), 4, 2), -1)
-    literals.quadrants(tables, sums, quadrants)
-    assert np.array_equal(quadrants, np.array(expected).reshape(-1, 4, 2))
+    literals.quadrants(tables, sums, 0, n_pairs, quadrants)
+    assert np.array_equal(quadrants, whole)
+    first, last = sorted(rng.integers(n_pairs + 1, size=2).tolist())
+    some = slice(*np.cumsum([0, *sizes_of])[[first, last]].tolist())
+    quadrants = np.full((some.stop - some.start, 4, 2), -1)
+    literals.quadrants(tables, sums, first, last, quadrants)
+    assert np.array_equal(quadrants, whole[some])

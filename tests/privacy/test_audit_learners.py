@@ -200,8 +200,8 @@ class TestMutations:
         honest = PairCandidates._quadrants
         before = self.worst(self.PAIR)
 
-        def patched(self, sums):
-            quadrants = honest(self, sums)
+        def patched(self, sums, first, last):
+            quadrants = honest(self, sums, first, last)
             quadrants[0, 0, 0] *= 3
             return quadrants
 

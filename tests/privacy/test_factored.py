@@ -146,8 +146,8 @@ def test_fast_and_slow_bounds_hold_the_true_odds(seed, rate, shapes):
             one = FactoredScores([parts[None]])
             odds.append(sum(exp(-float(rate) * (best - int(value))) for value in one.flat()))
     shares = np.cumsum(odds) / sum(odds)
-    for low, high in (choice._fast_bounds(), choice._slow_bounds(128)):
-        low, high = [np.array([int(value) for value in values], object) for values in (low, high)]
+    for bounds in (choice._fast_bounds(), choice._slow_bounds(128)):
+        low, high = [[int(value) for value in values] for values in bounds]
         assert all(a <= b for a, b in zip(low, high, strict=True))
         for at, share in enumerate(shares):
             assert low[at] / high[-1] <= share + 1e-12

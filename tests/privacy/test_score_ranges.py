@@ -131,7 +131,7 @@ class Fit:
 def change_of(before, after) -> int:
     """Return the length of the interval of all candidates' changes."""
     if isinstance(before, FactoredScores):
-        moved = [b - a for a, b in zip(before.groups, after.groups, strict=True)]
+        moved = [b[:] - a[:] for a, b in zip(before.groups, after.groups, strict=True)]
         highest = max(int(group.max(axis=2).sum(axis=1).max()) for group in moved)
         lowest = min(int(group.min(axis=2).sum(axis=1).min()) for group in moved)
         return highest - lowest

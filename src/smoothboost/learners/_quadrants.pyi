@@ -11,5 +11,10 @@ class LiteralPairs:
         stops: NDArray[np.int64],
     ) -> None: ...
     def quadrants(
-        self, tables: PairTables, sums: NDArray[np.int64], quadrants: NDArray[np.int64]
+        self,
+        tables: PairTables,
+        sums: NDArray[np.int64],
+        first: int,
+        last: int,
+        quadrants: NDArray[np.int64],
     ) -> None: ...

@@ -41,14 +41,22 @@ cdef class LiteralPairs:
         self.stops = stops
 
     def quadrants(
-        self, PairTables tables, const int64_t[::1] sums, int64_t[:, :, ::1] quadrants
+        self,
+        PairTables tables,
+        const int64_t[::1] sums,
+        Py_ssize_t first,
+        Py_ssize_t last,
+        int64_t[:, :, ::1] quadrants,
     ):
-        """Write the weight of each (pair of literals, quadrant, class) from tables of codes."""
+        """Write the weight of each (pair of literals, quadrant, class) from tables of codes.
+
+        Those of the pairs of columns first, ..., last - 1 are written.
+        """
         cdef int64_t[::1] below = np.empty(4 * tables.largest + 2, dtype=np.int64)
         cdef Py_ssize_t pair
         cdef Py_ssize_t item = 0
         with nogil:
-            for pair in range(tables.count):
+            for pair in range(first, last):
                 _sum_below(tables, pair, &sums[tables.starts[pair]], &below[0])
                 item = _cut(self, tables, pair, &below[0], quadrants, item)
 

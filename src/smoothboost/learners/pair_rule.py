@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 
 import numpy as np
@@ -18,8 +18,9 @@ from smoothboost.learners._quadrants import LiteralPairs
 from smoothboost.learners.choices import OneChoice, RuleCandidates
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
 from smoothboost.learners.one_rule import OneRule, OneRuleCandidates
+from smoothboost.learners.quadrants import FreePairs, QuadrantScores
 from smoothboost.learners.set_rule import SetRuleCandidates
-from smoothboost.privacy.factored import FactoredScores
+from smoothboost.privacy.factored_scores import AT_ONCE, FactoredScores, Items
 from smoothboost.rules import Literal, Rule, Split, make_rule
 from smoothboost.table.schema import Schema
 
@@ -165,16 +166,29 @@ class PairCandidates(RuleCandidates):
             for a in used[: at + 1]
             if a != b or counts[a] > 1
         ]
-        self._pairs = np.array(pairs[:max_pairs], dtype=np.int64).reshape(-1, 2)
-        self._tables = PairTables(self._pairs, self._n_codes)
+        listed = np.array(pairs[:max_pairs], dtype=np.int64).reshape(-1, 2)
         monotone = [schema.names.index(name) for name, _ in constraints.monotone]
+        free = (listed[:, 0] != listed[:, 1]) & ~np.isin(listed, monotone).any(axis=1)
+        self._pairs = np.concatenate([listed[free], listed[~free]])
+        self._tables = PairTables(self._pairs, self._n_codes)
+        self._free = FreePairs(listed[free], literal_starts)
         self._check_memory(schema, counts, monotone)
         self._items = np.concatenate(
-            [_literal_pairs(a, b, literal_starts) for a, b in self._pairs.tolist()]
+            [
+                np.empty((0, 2), dtype=np.int64),
+                *(_literal_pairs(a, b, literal_starts) for a, b in listed[~free].tolist()),
+            ]
         )
         self._groups = _groups(schema, self._literals, self._items, constraints)
-        # Sums of a table without rows: only their shape counts.
-        self._outline = self._scores(np.zeros((len(self._items), 4, self._n_classes), np.int64))
+        self._outline = self._make_outline()
+
+    def _make_outline(self) -> FactoredScores:
+        """Return scores of which only the shapes count."""
+        nothing = np.zeros((len(self._items), 4, self._n_classes), dtype=np.int64)
+        others = [group.scores(nothing) for group in self._groups]
+        shape = len(self._free), 4, self._n_classes
+        free = [np.broadcast_to(np.int64(0), shape)] if len(self._free) else []
+        return FactoredScores([*free, *others])
 
     def __len__(self) -> int:
         return len(self._outline)
@@ -186,6 +200,10 @@ class PairCandidates(RuleCandidates):
 
     def __getitem__(self, index: int) -> Rule:
         item, options = self._outline.place(index)
+        if item < len(self._free):
+            first, second = (self._literals[at] for at in self._free.literals(item))
+            return _rule(first, second, dict(enumerate(options)))
+        item -= len(self._free)
         for group in self._groups:
             if item < len(group.items):
                 first, second = (self._literals[at] for at in self._items[group.items[item]])
@@ -195,17 +213,31 @@ class PairCandidates(RuleCandidates):
 
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:
         """Score every rule."""
-        quadrants = self._quadrants(engine.pair_sums(weights, self._pairs))
-        return OneChoice(self._scores(quadrants), self.__getitem__)
+        sums = engine.pair_sums(weights, self._pairs)
+        return OneChoice(self._scores(sums), self.__getitem__)
 
-    def _quadrants(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the weight of each (item, quadrant, class) from that of each pair of codes."""
-        quadrants = np.empty((len(self._items), 4, 2), dtype=np.int64)
-        self._literal_pairs.quadrants(self._tables, sums, quadrants)
+    def _scores(self, sums: NDArray[np.int64]) -> FactoredScores:
+        """Return the scores of all rules from the weight of each pair of codes.
+
+        Those of two free columns are made when they are asked for, some at a time: in wide tables
+        they are many.
+        """
+        groups: list[Items] = []
+        if len(self._free):
+            groups.append(QuadrantScores(self._free, partial(self._quadrants, sums)))
+        if self._groups:
+            others = self._quadrants(sums, self._free.count, len(self._pairs))
+            groups += [group.scores(others) for group in self._groups]
+        return FactoredScores(groups)
+
+    def _quadrants(self, sums: NDArray[np.int64], first: int, last: int) -> NDArray[np.int64]:
+        """Return the weight of each (item, quadrant, class) of some pairs of columns."""
+        n_items = len(self._items)
+        if first < self._free.count:  # then they all are free
+            n_items = int(self._free.starts[last] - self._free.starts[first])
+        quadrants = np.empty((n_items, 4, 2), dtype=np.int64)
+        self._literal_pairs.quadrants(self._tables, sums, first, last, quadrants)
         return quadrants
-
-    def _scores(self, quadrants: NDArray[np.int64]) -> FactoredScores:
-        return FactoredScores([group.scores(quadrants) for group in self._groups])
 
     def _check_memory(
         self, schema: Schema, counts: NDArray[np.int64], monotone: Sequence[int]
@@ -214,11 +246,15 @@ class PairCandidates(RuleCandidates):
         a, b = self._pairs.T
         alone = counts[a] * (counts[a] - 1) // 2
         items = np.where(a == b, alone, counts[a] * counts[b])
-        # The four quadrants of an item are held three times over while it is chosen; labellings
+        n_free = len(self._free)
+        # For a free item bounds on its odds are held; the quadrants of all others, three times over
+        # while one is chosen, and twice those of the free ones that are looked at. Labellings
         # are listed for an item at a time, and for all that a monotone column binds.
+        looked_at = min(n_free, AT_ONCE // 16 + 2 * int(items.max(initial=0)))
+        quadrants = 12 * (int(items.sum()) - n_free) + 8 * looked_at
+        sums = 8 * (self._tables.size + 5 * n_free + self._n_classes * quadrants)
         labellings = self._n_classes**4
         bound = int(items[np.isin(self._pairs, monotone).any(axis=1)].sum())
-        sums = 8 * (self._tables.size + 12 * self._n_classes * int(items.sum()))
         lists = 8 * labellings * (5 + bound)
         if sums + lists <= MEMORY:
             return
@@ -256,17 +292,13 @@ def _groups(
     constraints: Constraints,
 ) -> list[_Group]:
     """Sort the pairs of literals by what labellings they may have."""
-    columns = np.array([literal.column for literal in literals])
     monotone = {schema.names.index(name): sign for name, sign in constraints.monotone}
-    bound = np.isin(columns[items], list(monotone)).any(axis=1)
-    alone = columns[items[:, 0]] == columns[items[:, 1]]
     members: dict[tuple[tuple[int, ...], _Orders], list[int]] = {}
-    for at in np.flatnonzero(bound | alone).tolist():
+    for at in range(len(items)):
         first, second = (literals[position] for position in items[at])
         key = _live_quadrants(schema, first, second), _orders(schema, first, second, monotone)
         members.setdefault(key, []).append(at)
-    free = np.flatnonzero(~(bound | alone))
-    groups = [_Group(free, (BOTH, FIRST_ONLY, SECOND_ONLY, NEITHER), None)] if len(free) else []
+    groups = []
     for (quadrants, orders), places in members.items():
         labellings = _labellings(quadrants, orders, len(schema.target)) if orders else None
         groups.append(_Group(np.array(places, dtype=np.intp), quadrants, labellings))

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.privacy import _exact
+from smoothboost.privacy import _exact, _factored
 
 FAST_BITS = 63
 """Fixed-point position of `exp_thresholds`."""
@@ -114,3 +114,8 @@ def exp_thresholds(scores: NDArray[np.int64], best: int, rate: Fraction) -> NDAr
     thresholds = np.empty(len(scores), dtype=np.uint64)
     _exact.exp_thresholds(scores, best, mantissa, shift, *_tables(), thresholds)
     return thresholds
+
+
+def exp_odds(rate: Fraction) -> _factored.Odds:
+    """Return what gives the same as `exp_thresholds`, to within `SLACK`, gap by gap in kernels."""
+    return _factored.Odds(*_dyadic(rate.numerator, rate.denominator), *_tables(), SLACK)

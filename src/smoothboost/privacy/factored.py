@@ -7,17 +7,19 @@ from those of the quadrants, and for the exponential mechanism their labels are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.privacy import _exact
-from smoothboost.privacy.exact import FAST_BITS, SLACK, exp_bounds, exp_thresholds
+from smoothboost.privacy import _exact, _factored
+from smoothboost.privacy.exact import FAST_BITS, SLACK, exp_bounds, exp_odds, exp_thresholds
+from smoothboost.privacy.factored_scores import AT_ONCE, Items, best_options
+from smoothboost.privacy.factored_scores import FactoredScores as FactoredScores
 from smoothboost.privacy.mechanisms import (
     Bounds,
     Exponential,
@@ -25,137 +27,23 @@ from smoothboost.privacy.mechanisms import (
     PermuteAndFlip,
     Selection,
     draw_index,
-    toss,
+    settle,
+    tail_limits,
+    take_draws,
 )
 from smoothboost.privacy.randomness import BitSource, uniform_below
 
 ENOUGH = 1 << 40
 """Odds of the likeliest item, in units, beside which the slack of all the others is nothing."""
-AT_ONCE = 1 << 16
-"""How many candidates are listed at a time: as many as the caches hold."""
+
+FEW_BITS = 16
+"""Up to how many halvings are made at once, for all sums of options' odds of an item together."""
 
 HEADROOM = 8
 """How far, in natural logs, the likeliest item stays below 1 in fixed point if there is a prior.
 
 It costs 12 of the 63 bits, and keeps items that the prior divides by less than e**8 below 1.
 """
-
-
-@dataclass(frozen=True, eq=False)
-class FactoredScores:
-    """The scores of items, each of which has several parts with several options.
-
-    A candidate is an item and one option for each of its parts; its score is the sum of those
-    options' scores. Candidates are numbered item by item, the last part's option running fastest.
-
-    Parameters
-    ----------
-    groups : sequence of int64 arrays, each of shape (n_items, n_parts, n_options)
-        Groups of items may differ in their number of parts.
-    even : bool, default=False
-        Whether every item has the same prior mass, however many candidates it makes: the
-        exponential mechanism's odds of a candidate are then divided by the number of candidates
-        of its item. Numbers of options must be powers of two, so that the division is exact.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores = FactoredScores([np.array([[[0, 1], [0, 10]]])])
-    >>> scores.flat()
-    array([ 0, 10,  1, 11])
-    >>> scores.place(2)  # the first item, with options 1 and 0
-    (0, (1, 0))
-    >>> nothing = [np.zeros((1, 1, 2), np.int64), np.zeros((1, 2, 2), np.int64)]
-    >>> FactoredExponential(FactoredScores(nothing, even=True), Fraction(1)).probabilities()
-    array([0.25 , 0.25 , 0.125, 0.125, 0.125, 0.125])
-    """
-
-    groups: Sequence[NDArray[np.int64]]
-    even: bool = False
-
-    def __post_init__(self) -> None:
-        for group in self.groups if self.even else ():
-            if group.shape[2].bit_count() != 1:
-                raise ValueError(
-                    "Expected numbers of options that are powers of two with even=True, "
-                    f"got {group.shape[2]}."
-                )
-
-    def __len__(self) -> int:
-        return self.n_candidates
-
-    @property
-    def n_candidates(self) -> int:
-        """How many candidates there are; `len` cannot say it from 2**63 on."""
-        return sum(len(group) * self.size(group) for group in self.groups)
-
-    @property
-    def items(self) -> NDArray[np.int64]:
-        """The score of each item with its best options."""
-        best = [_best(group) for group in self.groups]
-        sums = [each.sum(axis=1) if each.shape[1] > 1 else each[:, 0] for each in best]
-        return sums[0] if len(sums) == 1 else np.concatenate(sums)
-
-    def flat(self) -> NDArray[np.int64]:
-        """Return the score of every candidate."""
-        return np.concatenate([_combine(group).ravel() for group in self.groups])
-
-    def parts(self, item: int) -> NDArray[np.int64]:
-        """Return the scores of one item, shape (n_parts, n_options)."""
-        group, inner, _ = self._locate(item)
-        return np.asarray(group[inner])
-
-    def index(self, item: int, options: Sequence[int]) -> int:
-        """Return the number of a candidate: the inverse of `place`."""
-        group, inner, start = self._locate(item)
-        _, n_parts, n_options = group.shape
-        if len(options) != n_parts:
-            raise ValueError(f"Expected {n_parts} options, got {len(options)}.")
-        # The options are the digits of a number that may exceed any machine word.
-        number = inner
-        for option in options:
-            if not 0 <= option < n_options:
-                raise IndexError(option)
-            number = number * n_options + int(option)
-        return start + number
-
-    def place(self, index: int) -> tuple[int, tuple[int, ...]]:
-        """Return a candidate's item and options."""
-        before, rest = 0, int(index)
-        for group in self.groups if rest >= 0 else ():
-            n_items, n_parts, n_options = group.shape
-            if rest < n_items * self.size(group):
-                options = []
-                for _ in range(n_parts):
-                    rest, option = divmod(rest, n_options)
-                    options.append(option)
-                return before + rest, tuple(reversed(options))
-            before += n_items
-            rest -= n_items * self.size(group)
-        raise IndexError(index)
-
-    def _locate(self, item: int) -> tuple[NDArray[np.int64], int, int]:
-        """Return an item's group, its place there, and the group's first candidate."""
-        inner, start = int(item), 0
-        for group in self.groups if inner >= 0 else ():
-            if inner < len(group):
-                return group, inner, start
-            inner -= len(group)
-            start += len(group) * self.size(group)
-        raise IndexError(item)
-
-    @staticmethod
-    def size(group: NDArray[np.int64]) -> int:
-        """How many candidates an item of a group makes."""
-        return int(group.shape[2] ** group.shape[1])
-
-
-def _combine(group: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Add up the parts' scores for every combination of options, shape (n_items, candidates)."""
-    sums = np.zeros((len(group), 1), dtype=np.int64)
-    for part in range(group.shape[1]):
-        sums = (sums[:, :, None] + group[:, None, part, :]).reshape(len(group), -1)
-    return sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,20 +67,27 @@ class FactoredSelection(Selection):
 
 
 class FactoredPermuteAndFlip(FactoredSelection):
-    """Permute-and-flip: every candidate tosses its own coin, some items at a time."""
+    """Permute-and-flip: every candidate tosses its own coin, some items at a time.
+
+    Most of them show tails for certain by their first bits, and are not looked at any closer.
+    """
 
     listed = PermuteAndFlip
 
     def sample(self, bits: BitSource) -> int:
         """Draw the index of one candidate: one of the heads, uniformly."""
-        best = int(self.scores.items.max())
+        best, limits = self.scores.best, tail_limits(self.rate)
         start = total = chosen = 0
         for group in self.scores.groups:
             size = self.scores.size(group)
             step = max(1, AT_ONCE // size)
+            places, found = np.empty((2, min(step, len(group)) * size), dtype=np.int64)
             for first in range(0, len(group), step):
-                scores = _combine(group[first : first + step]).ravel()
-                heads = np.flatnonzero(toss(scores, best, self.rate, bits))
+                scores = np.ascontiguousarray(group[first : first + step])
+                draws = take_draws(len(scores) * size, bits)
+                count = _factored.find_open(scores, best, limits, draws, places, found)
+                some = places[:count]
+                heads = some[settle(found[:count], draws[some], best, self.rate, bits)]
                 # Each of these replaces the head chosen so far with probability 1 / total.
                 total += len(heads)
                 if len(heads) and (place := uniform_below(total, bits)) < len(heads):
@@ -219,6 +114,12 @@ class FactoredExponential(FactoredSelection):
     its parts' sums of odds, and then each part's option on its own: together exactly the
     exponential mechanism on `scores.flat()`. If the scores are `even`, an item's product is
     divided by its number of candidates.
+
+    Examples
+    --------
+    >>> nothing = [np.zeros((1, 1, 2), np.int64), np.zeros((1, 2, 2), np.int64)]
+    >>> FactoredExponential(FactoredScores(nothing, even=True), Fraction(1)).probabilities()
+    array([0.25 , 0.25 , 0.125, 0.125, 0.125, 0.125])
 
     Notes
     -----
@@ -256,20 +157,44 @@ class FactoredExponential(FactoredSelection):
             drawn.append(draw_index((low, high), slow, bits))
         return drawn
 
-    def _fast_bounds(self) -> Bounds:
-        items = self.scores.items
+    def _fast_bounds(self) -> Bounds | tuple[_Cumulated, _Cumulated]:
+        shapes = [group.shape[1:] for group in self.scores.groups]
+        halvings = [n_parts * (n_options - 1).bit_length() for n_parts, n_options in shapes]
         if self.scores.even:
-            low, high = self._even_bounds(items)
+            low, high = self._even_bounds(self.scores.items)
+        elif max(halvings) <= FEW_BITS:
+            return self._close_bounds([max(halvings) - each for each in halvings])
         else:
-            odds = _group_odds(self.scores.groups, self.rate)
-            # Each part's sum of odds is divided by a power of two that keeps all of them below 1;
-            # in the end all items are divided as often.
-            halvings = [_halvings(group) for group in odds]
-            done = [group.shape[1] * each for group, each in zip(odds, halvings, strict=True)]
-            late = [max(done) - each for each in done]
-            tops = exp_thresholds(items, int(items.max()), self.rate)
-            low, high = _products(tops, odds, halvings, late)
+            low, high = self._plain_bounds(self.scores.items)
         return low.cumsum(), high.cumsum()
+
+    def _close_bounds(self, late: Sequence[int]) -> tuple[_Cumulated, _Cumulated]:
+        """Bound the odds of items with few labellings, some items at a time."""
+        n_items = sum(map(len, self.scores.groups))
+        low, high = np.zeros((2, n_items + 1, 2), dtype=np.uint64)
+        odds = exp_odds(self.rate)
+        at = 0
+        for group, last in zip(self.scores.groups, late, strict=True):
+            for some in self.scores.pieces(group):
+                scores = np.ascontiguousarray(some)
+                _factored.add_odds(scores, self.scores.best, odds, last, low[at:], high[at:])
+                at += len(some)
+        return _Cumulated(low), _Cumulated(high)
+
+    def _plain_bounds(self, items: NDArray[np.int64]) -> Bounds:
+        """Bound each item's odds, however many parts and options it has."""
+        odds = _group_odds(self._listed_groups, self.rate)
+        # Each part's sum of odds is divided by a power of two that keeps all of them below 1;
+        # in the end all items are divided as often.
+        halvings = [_halvings(group) for group in odds]
+        done = [group.shape[1] * each for group, each in zip(odds, halvings, strict=True)]
+        late = [max(done) - each for each in done]
+        tops = exp_thresholds(items, self.scores.best, self.rate)
+        return _products(tops, odds, halvings, late)
+
+    @property
+    def _listed_groups(self) -> list[NDArray[np.int64]]:
+        return [np.asarray(group[:]) for group in self.scores.groups]
 
     def _even_bounds(self, items: NDArray[np.int64]) -> Bounds:
         """Bound each item's odds over its number of candidates, relative to a reference score.
@@ -278,7 +203,7 @@ class FactoredExponential(FactoredSelection):
         But the item of the best score may have so many candidates that the likeliest one is far
         below it. What is near 1 is then the odds relative to a lower score than the best.
         """
-        odds = _group_odds(self.scores.groups, self.rate)
+        odds = _group_odds(self._listed_groups, self.rate)
         halvings = [_log2_options(group) for group in odds]
         reference = int(items.max())
         tops = exp_thresholds(items, reference, self.rate)
@@ -300,7 +225,7 @@ class FactoredExponential(FactoredSelection):
         return low, high
 
     def _slow_bounds(self, precision: int) -> Bounds:
-        best = int(self.scores.items.max())
+        best = self.scores.best
         # All items get the same scale: 2**precision for the item and for each of as many parts as
         # any has and, with a prior, what the largest number of candidates is divided by.
         most = max(group.shape[1] for group in self.scores.groups)
@@ -312,18 +237,28 @@ class FactoredExponential(FactoredSelection):
         high: list[int] = []
         for group, divided in zip(self.scores.groups, bits, strict=True):
             missing = precision * (most - group.shape[1]) + max(bits) - divided
-            for parts in group:
+            for parts in chain.from_iterable(self.scores.pieces(group)):
                 below, above = _item_bounds(parts, best, self.rate, precision)
                 low.append(below << missing)
                 high.append(above << missing)
         return np.array(low, dtype=object).cumsum(), np.array(high, dtype=object).cumsum()
 
 
-def _best(scores: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the largest score of the last axis."""
-    if scores.shape[-1] == 2:  # much faster so
-        return np.maximum(scores[..., 0], scores[..., 1])
-    return np.asarray(scores.max(axis=-1))
+class _Cumulated:
+    """Sums in two words each, as whole numbers; the first one is 0 and left out."""
+
+    def __init__(self, words: NDArray[np.uint64]) -> None:
+        self._words = words
+
+    def __len__(self) -> int:
+        return len(self._words) - 1
+
+    def __getitem__(self, at: int) -> int:
+        high, low = self._words[at + 1 if at >= 0 else at].tolist()
+        return int(high) << 64 | int(low)
+
+    def __iter__(self) -> Iterator[int]:
+        return (self[at] for at in range(len(self)))
 
 
 def _spare(count: int) -> int:
@@ -331,20 +266,20 @@ def _spare(count: int) -> int:
     return count.bit_length() + 1
 
 
-def _log2_options(group: NDArray[Any]) -> int:
+def _log2_options(group: Items | NDArray[Any]) -> int:
     """Return the binary logarithm of a number of options that is a power of two."""
     return int(group.shape[-1]).bit_length() - 1
 
 
 def _part_odds(scores: NDArray[np.int64], rate: Fraction) -> NDArray[np.uint64]:
     """Return the odds of each option relative to its part's best, within `SLACK`."""
-    gaps = scores - _best(scores)[..., None]
+    gaps = scores - best_options(scores)[..., None]
     return exp_thresholds(gaps.ravel(), 0, rate).reshape(scores.shape)
 
 
 def _group_odds(groups: Sequence[NDArray[np.int64]], rate: Fraction) -> list[NDArray[np.uint64]]:
     """Return the `_part_odds` of all groups, found at once."""
-    gaps = [(group - _best(group)[..., None]).ravel() for group in groups]
+    gaps = [(group - best_options(group)[..., None]).ravel() for group in groups]
     listed = exp_thresholds(np.concatenate(gaps), 0, rate)
     odds, start = [], 0
     for group in groups:

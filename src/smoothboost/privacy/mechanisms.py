@@ -10,12 +10,14 @@ selection at rate r is (r * R)-differentially private. The learner knows R, the 
 
 from __future__ import annotations
 
+import decimal
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from math import ceil
 from typing import Any, ClassVar
 
 import numpy as np
@@ -184,8 +186,24 @@ def toss(
 
     16 bits settle most of them, the rest are refined one by one.
     """
+    return settle(scores, take_draws(len(scores), bits), best, rate, bits)
+
+
+def take_draws(count: int, bits: BitSource) -> NDArray[np.uint16]:
+    """Take the first 16 bits of so many uniform numbers."""
+    return np.frombuffer(bits.take(2 * count), dtype="<u2").astype(np.uint16, copy=False)
+
+
+def settle(
+    scores: NDArray[np.int64],
+    draws: NDArray[Any],
+    best: int,
+    rate: Fraction,
+    bits: BitSource,
+) -> NDArray[np.bool_]:
+    """Tell which coins show heads, given the first 16 bits of their numbers."""
     thresholds = exp_thresholds(scores, best, rate)
-    draws = np.frombuffer(bits.take(2 * len(thresholds)), dtype="<u2").astype(np.uint64)
+    draws = draws.astype(np.uint64)
     width = np.uint64(FAST_BITS - 16)
     slack = np.uint64(SLACK)
     low = np.where(thresholds > slack, thresholds - slack, np.uint64(0))
@@ -195,6 +213,29 @@ def toss(
         exponent = rate * (best - int(scores[index]))
         heads[index] = _is_below_exp(int(draws[index]), 16, exponent, bits)
     return heads
+
+
+@lru_cache(maxsize=64)
+def tail_limits(rate: Fraction) -> NDArray[np.uint64]:
+    """Return the gaps above which coins show tails for certain, by the first 8 bits of their draw.
+
+    With b these bits, a gap g above the limit has exp(-rate * g) <= b / 256 - 2**-53. So the coin
+    shows tails, and `settle` would say so too, as 2**-53 is twice the slack of its thresholds.
+    """
+    largest = 2**64 - 1
+    limits = [min(ceil(exponent / rate) - 1, largest) for exponent in _tail_exponents()]
+    return np.array([largest, *limits], dtype=np.uint64)
+
+
+@lru_cache(maxsize=1)
+def _tail_exponents() -> list[Fraction]:
+    """Return -ln(b / 256 - 2**-53), rounded up, for b from 1 to 255."""
+    context = decimal.Context(prec=60)
+    exponents = []
+    for first in range(1, 256):
+        least = context.divide(decimal.Decimal((first << 45) - 1), decimal.Decimal(1 << 53))
+        exponents.append(Fraction(-context.ln(least)) + Fraction(1, 10**50))
+    return exponents
 
 
 def noisy_sign(difference: int, rate: Fraction, mechanism: type[Selection]) -> Selection:
@@ -236,9 +277,7 @@ def _is_below_exp(draw: int, known: int, x: Fraction, bits: BitSource) -> bool:
         draw, known = (draw << 64) | int.from_bytes(bits.take(8), "big"), known + 64
 
 
-def draw_index(
-    fast: Bounds | tuple[list[int], list[int]], slow: Callable[[int], Bounds], bits: BitSource
-) -> int:
+def draw_index(fast: tuple[Any, Any], slow: Callable[[int], Bounds], bits: BitSource) -> int:
     """Draw the index of a candidate by its odds, exactly.
 
     A uniform number with 64 known bits is looked up among the cumulated odds, which are known
@@ -253,12 +292,7 @@ def draw_index(
     return index
 
 
-def _index_of(
-    draw: int,
-    known: int,
-    low: NDArray[Any] | list[int],
-    high: NDArray[Any] | list[int],
-) -> int | None:
+def _index_of(draw: int, known: int, low: Any, high: Any) -> int | None:
     """Find the candidate whose odds surely hold U in [draw, draw + 1) / 2**known, or None.
 
     The cumulated odds up to and including candidate i lie between low[i] and high[i].

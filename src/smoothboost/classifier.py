@@ -20,6 +20,7 @@ from smoothboost.counting.engine import CountEngine
 from smoothboost.exceptions import PrivacyLeakWarning
 from smoothboost.fitting import automatic
 from smoothboost.fitting.boost import Booster, boost
+from smoothboost.fitting.cost import cost_of, work_of
 from smoothboost.fitting.enough import warn_of_budget
 from smoothboost.fitting.plan import Plan, make_plan
 from smoothboost.fitting.pricing import Budget, mechanisms_for
@@ -310,7 +311,10 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if self.schema is None:
             raise ValueError("Expected a schema to plan with, got None: its rules are not known.")
         n_rows = _validate.whole("n_rows", n_rows, 1)
-        return self._settle(self.schema, n_rows)[1]
+        candidates, plan = self._settle(self.schema, n_rows)
+        threads = threads_of(self.n_jobs)
+        work = work_of(self.schema, candidates, n_rows, plan.n_rounds, threads)
+        return replace(plan, cost=cost_of(work))
 
     def _check_declarations(self) -> None:
         """Raise on any bad declaration, before a row is looked at."""

@@ -17,6 +17,7 @@ from smoothboost._show import render
 from smoothboost.counting.measure import MOST_ROWS, Measure
 from smoothboost.fitting import automatic
 from smoothboost.fitting.calibrating import CUT_RANGE, LINK_RANGE, CutOptions, LinkOptions
+from smoothboost.fitting.cost import Cost
 from smoothboost.fitting.following import (
     COUNT_RANGE,
     Following,
@@ -64,6 +65,8 @@ class Plan:
         The kinds of looks that are made: "rarer", "error", "class", "link" and "threshold".
     n_rules : int, default 1
         How many rules a round makes.
+    cost : Cost or None
+        What the fit will take on this machine, if that was asked for.
     """
 
     budget: Budget
@@ -78,6 +81,7 @@ class Plan:
     following: Following | None = None
     looks: tuple[Look, ...] = ()
     n_rules: int = 1
+    cost: Cost | None = None
 
     def __str__(self) -> str:
         return render(plan_table(self)).rstrip()

@@ -19,7 +19,7 @@ def plan_table(plan: Plan) -> RenderableType:
     table = RichTable(box=None, show_header=False, pad_edge=False)
     table.add_column(style="cyan")
     table.add_column()
-    for name, value in (*_plan_rows(plan), *_budget_rows(plan)):
+    for name, value in (*_plan_rows(plan), *_budget_rows(plan), *_cost_rows(plan)):
         table.add_row(name, value)
     return table if plan.mechanism is None else Group(table, Text(""), _spending(plan))
 
@@ -106,6 +106,11 @@ def _budget_rows(plan: Plan) -> list[tuple[str, str]]:
         ("rows per person", str(budget.rows_per_person)),
         ("proved in total", f"epsilon {plan.spent:.6g} for one row"),
     ]
+
+
+def _cost_rows(plan: Plan) -> list[tuple[str, str]]:
+    """Say what the fit will take, unless it is next to nothing."""
+    return [] if plan.cost is None or plan.cost.is_small else [("takes", str(plan.cost))]
 
 
 def _spending(plan: Plan) -> RenderableType:

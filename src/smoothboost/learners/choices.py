@@ -106,6 +106,16 @@ class Candidates(Protocol):
         """How many choices make a rule."""
         ...
 
+    @property
+    def cells_of_a_row(self) -> int:
+        """How many cells of a row a round looks at, or pairs of them."""
+        ...
+
+    @property
+    def sums_of_a_round(self) -> int:
+        """How many sums a round adds up and chooses by."""
+        ...
+
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> Round:
         """Begin a round on the weights of each (class, level)."""
         ...
@@ -139,6 +149,16 @@ class RuleCandidates:
     @property
     def n_sums(self) -> int:
         """From how many of an engine's sums the score of a rule is added up, at most."""
+        raise NotImplementedError
+
+    @property
+    def cells_of_a_row(self) -> int:
+        """How many cells of a row a round looks at."""
+        raise NotImplementedError
+
+    @property
+    def sums_of_a_round(self) -> int:
+        """How many sums a round adds up and chooses by."""
         raise NotImplementedError
 
     def __len__(self) -> int:

@@ -98,6 +98,16 @@ class OneRuleCandidates(RuleCandidates):
         """The weights of two classes at a column's codes, and one class's in the first column."""
         return 3 * self._layout.most_codes
 
+    @property
+    def cells_of_a_row(self) -> int:
+        """How many cells of a row a round looks at: all."""
+        return len(self._layout.n_codes)
+
+    @property
+    def sums_of_a_round(self) -> int:
+        """How many sums a round adds up: one for each code and class."""
+        return 2 * self._layout.size
+
     def scores(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return each rule's weighted number of correct rows.
 

@@ -198,6 +198,16 @@ class PairCandidates(RuleCandidates):
         """One class's weight at every pair of codes of two columns."""
         return int(self._n_codes[self._pairs].prod(axis=1).max())
 
+    @property
+    def cells_of_a_row(self) -> int:
+        """How many pairs of cells a round looks at."""
+        return len(self._pairs)
+
+    @property
+    def sums_of_a_round(self) -> int:
+        """How many sums a round adds up: for all pairs of codes, and of literals."""
+        return self._tables.size + 8 * len(self._items)
+
     def __getitem__(self, index: int) -> Rule:
         item, options = self._outline.place(index)
         if item < len(self._free):

@@ -105,6 +105,16 @@ class SetRuleCandidates(RuleCandidates):
         """The weights of two classes at a column's codes, and one class's in the first column."""
         return 3 * self._layout.most_codes
 
+    @property
+    def cells_of_a_row(self) -> int:
+        """How many cells of a row a round looks at: all."""
+        return len(self._layout.n_codes)
+
+    @property
+    def sums_of_a_round(self) -> int:
+        """How many sums a round adds up: one for each code and class."""
+        return 2 * self._layout.size
+
     def __len__(self) -> int:
         return len(self._outline)
 

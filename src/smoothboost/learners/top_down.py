@@ -146,6 +146,16 @@ class TopDownCandidates:
         return self._layout.most_codes * (self.splits + 2) ** 2
 
     @property
+    def cells_of_a_row(self) -> int:
+        """How many cells of a row a round looks at: all of them for each split, at most."""
+        return self.splits * len(self.n_codes)
+
+    @property
+    def sums_of_a_round(self) -> int:
+        """How many sums a round adds up: for each split, one for each code and class."""
+        return self.splits * 2 * self._layout.size
+
+    @property
     def n_choices(self) -> int:
         """How many choices make a tree: its splits, and a class for each leaf."""
         return 2 * self.splits + 1

@@ -1,0 +1,195 @@
+"""What a fit will take, in seconds and bytes, from public numbers only.
+
+The constants were fitted to measurements by `make cost`; docs/scale.md has them drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from time import perf_counter
+
+import numpy as np
+
+from smoothboost.counting.engine import Needs
+from smoothboost.learners.choices import Candidates
+from smoothboost.table.cells import number_encoder
+from smoothboost.table.columns import Numeric
+from smoothboost.table.schema import Schema
+
+SECONDS: Mapping[str, Mapping[str, float]] = {
+    "one column": {"fit": 0.0, "read": 2e-9, "rounds": 4e-10, "sums": 2e-10, "choices": 4e-4},
+    "pairs": {"fit": 0.0, "read": 2e-9, "rounds": 5e-10, "sums": 5e-9, "choices": 4e-4},
+    "regions": {"fit": 0.0, "read": 2e-9, "rounds": 5e-10, "sums": 5e-9, "choices": 4e-4},
+}
+"""What one of each takes on one thread of the machine that was measured."""
+
+REFERENCE = 1e-3
+"""How long `_encode_some` takes there."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What there is to do in a fit.
+
+    Parameters
+    ----------
+    kind : str
+        What rules look at: "one column", "pairs" of columns or "regions" of rows.
+    n_rows, n_columns, n_classes : int
+        The table.
+    n_codes : int
+        The codes of all columns together.
+    cells : int
+        How many cells of a row a round looks at, or pairs of them.
+    sums : int
+        How many sums a round makes and chooses by.
+    rounds : int
+        How many rounds there are, for all classes together.
+    levels : int
+        How many votes a problem has at the end.
+    n_threads : int, default 1
+        How many share the work on rows.
+    """
+
+    kind: str
+    n_rows: int
+    n_columns: int
+    n_classes: int
+    n_codes: int
+    cells: int
+    sums: int
+    rounds: int
+    levels: int
+    n_threads: int = 1
+
+    @property
+    def n_problems(self) -> int:
+        """How many problems of two classes there are."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    def amounts(self) -> dict[str, float]:
+        """Return how much there is of what takes time."""
+        by_level = self.levels / 2 if self.kind == "one column" else 1  # counts are by level there
+        return {
+            "fit": 1.0,
+            "read": self.n_rows * self.n_columns * (1 + self.n_problems) / self.n_threads,
+            "rounds": self.rounds * self.n_rows * self.cells / self.n_threads,
+            "sums": self.rounds * self.sums * by_level,
+            "choices": float(self.rounds),
+        }
+
+    def seconds(self) -> float:
+        """Return how long the fit takes on the machine that was measured."""
+        taken = SECONDS[self.kind]
+        return sum(taken[name] * amount for name, amount in self.amounts().items())
+
+    def bytes(self) -> int:
+        """Return how much memory the fit takes at most, beyond the frame it is given.
+
+        Codes, and the same packed; of each problem its labels and levels; the largest sums; and,
+        where rules test one column, indexes of the columns and counts by level.
+        """
+        table = self.n_rows * (2 * self.n_columns + 1 + 3 * self.n_problems)
+        if self.kind != "one column":
+            return table + 8 * 14 * self.sums
+        indexes = 4 * self.n_rows * min(self.n_columns, self.rounds)
+        counts = 8 * 2 * (2 * self.levels + 1) * self.n_codes * self.n_problems
+        return table + indexes + counts
+
+
+def work_of(
+    schema: Schema,
+    candidates: Sequence[Candidates],
+    n_rows: int,
+    rounds: int,
+    n_threads: int = 1,
+) -> Work:
+    """Return what there is to do in a fit of so many rounds on so many rows."""
+    first = candidates[0]
+    kind = "pairs" if first.needs.pairs else "regions" if first.needs.regions else "one column"
+    if kind == "one column":
+        assert first.needs == Needs()
+    return Work(
+        kind,
+        n_rows,
+        len(schema.columns),
+        len(schema.target),
+        sum(column.n_codes for column in schema.columns.values()),
+        first.cells_of_a_row,
+        first.sums_of_a_round,
+        rounds,
+        -(-rounds // len(candidates)) * first.n_rules,
+        n_threads,
+    )
+
+
+@lru_cache(maxsize=1)
+def slowness() -> float:
+    """Return how many times as long this machine takes as the one that was measured, about."""
+    return max(min(_encode_some() for _ in range(5)) / REFERENCE, 0.01)
+
+
+def _encode_some() -> float:
+    """Return how long it takes to encode a hundred thousand numbers."""
+    values = np.linspace(-1, 101, 100_000).reshape(-1, 1)
+    codes = np.empty((1, len(values)), dtype=np.uint8)
+    encode = number_encoder([Numeric(0, 100, bins=16)], [0])
+    start = perf_counter()
+    encode(values, codes, 0, len(values))
+    return perf_counter() - start
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a fit will take on this machine, about.
+
+    Examples
+    --------
+    >>> print(Cost(12.3, 400_000_000))
+    about 12 s and 400 MB on this machine
+    """
+
+    seconds: float
+    bytes: int
+
+    @property
+    def is_small(self) -> bool:
+        """Whether nobody would mind: less than a second, and than a tenth of a gigabyte."""
+        return self.seconds < 1 and self.bytes < 10**8
+
+    def __str__(self) -> str:
+        return f"about {_seconds(self.seconds)} and {_bytes(self.bytes)} on this machine"
+
+
+def cost_of(work: Work) -> Cost:
+    """Return what a fit will take on this machine."""
+    return Cost(slowness() * work.seconds(), work.bytes())
+
+
+def _seconds(seconds: float) -> str:
+    """Say how long, in two digits: more would promise too much.
+
+    Examples
+    --------
+    >>> [_seconds(seconds) for seconds in (0.034, 12.3, 754, 9000)]
+    ['0.034 s', '12 s', '13 min', '2.5 h']
+    """
+    for size, unit in ((3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{float(f'{seconds / size:.2g}'):g} {unit}"
+    return f"{float(f'{seconds:.2g}'):g} s"
+
+
+def _bytes(size: int) -> str:
+    """Say how much memory, in two digits.
+
+    Examples
+    --------
+    >>> [_bytes(size) for size in (8_200, 43_000_000, 2_540_000_000)]
+    ['1 MB', '43 MB', '2.5 GB']
+    """
+    if size >= 10**9:
+        return f"{float(f'{size / 1e9:.2g}'):g} GB"
+    return f"{max(float(f'{size / 1e6:.2g}'), 1):g} MB"

@@ -39,9 +39,12 @@ def test_threads_share_the_work_on_rows():
     assert WORK.seconds() / 4 < several.seconds() < WORK.seconds()
 
 
-def test_memory_stays_within_what_is_promised():
-    cells = WORK.n_rows * WORK.n_columns
-    assert WORK.bytes() <= 3 * cells + 2 * 32 * WORK.n_rows
+@pytest.mark.parametrize("n_columns", [5, 20, 100])
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_memory_stays_within_what_is_promised(n_columns, n_classes):
+    work = replace(WORK, n_columns=n_columns, n_classes=n_classes, rounds=500)
+    cells = work.n_rows * work.n_columns
+    assert work.bytes() <= 3 * cells + n_classes * 32 * work.n_rows
 
 
 @pytest.mark.parametrize("learner", ["auto", "one_rule", "pair_rule", "top_down"])

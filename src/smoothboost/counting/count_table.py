@@ -25,6 +25,20 @@ _MANY_SCANS = 3  # looks at all rows that take as long as making an index
 _MANY_OF = 16  # with this share of the rows to move, looking at all of them is the faster way
 
 
+def most_indexes(n_columns: int, first: bool) -> int:
+    """Return how many columns of a problem may have an index, of 2 bytes a row.
+
+    With codes and packs, of a byte a cell each, that makes 3 bytes a cell and 32 for each row and
+    class at most: only the first problem's indexes grow with the number of columns.
+
+    Examples
+    --------
+    >>> most_indexes(20, first=True), most_indexes(20, first=False), most_indexes(10, first=False)
+    (20, 14, 10)
+    """
+    return min(n_columns, 14 + n_columns // 2 if first else 14)
+
+
 class CountTable:
     """A table in memory; threads share its rows, block by block.
 
@@ -44,6 +58,7 @@ class CountTable:
 
     def __init__(self, table: Table, max_votes: int, n_threads: int = 1) -> None:
         self._max_votes = max_votes
+        self._is_first = True  # of the problems that share the rows
         self._start(TableRows(table, max_votes, n_threads))
 
     def _start(self, rows: TableRows) -> None:
@@ -135,6 +150,7 @@ class CountTable:
     def for_labels(self, labels: NDArray[np.uint8]) -> CountTable:
         """Return an engine without votes on the same codes, with other labels, 0 or 1."""
         twin = copy(self)
+        twin._is_first = False
         twin._start(self._rows.for_labels(labels))
         return twin
 
@@ -176,6 +192,8 @@ class CountTable:
             self._n_scans[column] += 1
             return None
         if column not in self._indexes:
+            if len(self._indexes) == most_indexes(len(self._rows.codes), self._is_first):
+                return None
             index = _moves.ColumnIndex(self.n_rows, int(self._rows.layout.n_codes[column]))
             codes, labels = self._rows.codes[column], self._rows.labels
             self._rows.threads.spread(

@@ -12,9 +12,10 @@ from time import perf_counter
 
 import numpy as np
 
+from smoothboost.counting.count_table import most_indexes
 from smoothboost.counting.engine import Needs
 from smoothboost.learners.choices import Candidates
-from smoothboost.table.cells import number_encoder
+from smoothboost.table.cells import encoder
 from smoothboost.table.columns import Numeric
 from smoothboost.table.schema import Schema
 
@@ -93,8 +94,9 @@ class Work:
         """
         table = self.n_rows * (2 * self.n_columns + 1 + 3 * self.n_problems)
         if self.kind != "one column":
-            return table + 8 * 14 * self.sums
-        indexes = 4 * self.n_rows * min(self.n_columns, self.rounds)
+            return table + 40 * self.sums
+        first, other = (most_indexes(self.n_columns, is_first) for is_first in (True, False))
+        indexes = 2 * self.n_rows * min(self.rounds, first + (self.n_problems - 1) * other)
         counts = 8 * 2 * (2 * self.levels + 1) * self.n_codes * self.n_problems
         return table + indexes + counts
 
@@ -133,11 +135,11 @@ def slowness() -> float:
 
 def _encode_some() -> float:
     """Return how long it takes to encode a hundred thousand numbers."""
-    values = np.linspace(-1, 101, 100_000).reshape(-1, 1)
-    codes = np.empty((1, len(values)), dtype=np.uint8)
-    encode = number_encoder([Numeric(0, 100, bins=16)], [0])
+    values = np.linspace(-1, 101, 100_000)
+    codes = np.empty(len(values), dtype=np.uint8)
+    encode = encoder(Numeric(0, 100, bins=16))
     start = perf_counter()
-    encode(values, codes, 0, len(values))
+    encode(values, codes)
     return perf_counter() - start
 
 

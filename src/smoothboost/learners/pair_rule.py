@@ -206,7 +206,7 @@ class PairCandidates(RuleCandidates):
     @property
     def sums_of_a_round(self) -> int:
         """How many sums a round adds up: for all pairs of codes, and of literals."""
-        return self._tables.size + 8 * len(self._items)
+        return self._tables.size + sum(map(len, self._outline.groups))
 
     def __getitem__(self, index: int) -> Rule:
         item, options = self._outline.place(index)

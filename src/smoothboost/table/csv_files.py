@@ -16,7 +16,7 @@ from smoothboost.table.streams import Part, expecting
 SEPARATORS = (",", ";", "\t", "|")
 """Those that are recognised."""
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
-_BLOCK = 1 << 23  # bytes at once; no row may be longer
+_BLOCK = 1 << 22  # bytes at once, of which Arrow reads up to 32 ahead; no row may be longer
 
 
 def csv_part(path: Path, separator: str | None = None) -> Part:

@@ -13,7 +13,7 @@ from smoothboost.table.cells import Codes
 from smoothboost.table.coded import MAX_ROWS, Table, declared_columns, encode_labels
 from smoothboost.table.files import parts_of
 from smoothboost.table.schema import Schema
-from smoothboost.table.streams import Part, n_rows_of
+from smoothboost.table.streams import Part, is_stream, n_rows_of
 
 _CHUNK = 1 << 26
 """Bytes of codes that are laid out anew together, where the number of rows is not known.
@@ -76,7 +76,7 @@ def read_codes(
                 if on_rows is not None:
                     on_rows(gathered.n_rows)
     if not gathered.n_rows:
-        again = "" if n_rows == 0 else "; a stream can be read only once"
+        again = "; a stream can be read only once" if is_stream(source) else ""
         raise ValueError(f"Expected at least one row in {parts[0].name}, got none{again}.")
     lines = gathered.lay_out()
     return Table(schema, lines[:-1], lines[-1])

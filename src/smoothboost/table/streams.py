@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,9 +45,9 @@ class Part:
 
     def check(self, needed: Sequence[str]) -> None:
         """Raise unless the needed columns are there, and each column once."""
-        names = self.schema.names
+        names = Counter(self.schema.names)
         # Undeclared names are not shown: without a header, they are somebody's row.
-        repeated = sorted({name for name in names if names.count(name) > 1})
+        repeated = sorted(name for name, times in names.items() if times > 1)
         if repeated:
             known = [name for name in repeated if name in needed]
             which = ", ".join(known) if known else f"{len(repeated)} name(s)"

@@ -57,7 +57,7 @@ class Returned(SchedulerPlugin):  # type: ignore[misc]
 @contextmanager
 def workers() -> Iterator[tuple[Client, Returned]]:
     """Start a local cluster of processes that notes what is returned."""
-    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(n_workers=N_WORKERS, **options) as cluster, Client(cluster) as client:
         returned = Returned()
         cluster.scheduler.add_plugin(returned)

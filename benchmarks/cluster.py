@@ -57,7 +57,7 @@ class Returned(SchedulerPlugin):  # type: ignore[misc]
 @contextmanager
 def workers() -> Iterator[tuple[Client, Returned]]:
     """Start a local cluster of processes that notes what is returned."""
-    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"processes": True, "threads_per_worker": 1, "dashboard_address": ":0"}
     with LocalCluster(n_workers=N_WORKERS, **options) as cluster, Client(cluster) as client:
         returned = Returned()
         cluster.scheduler.add_plugin(returned)
@@ -105,18 +105,16 @@ def compare(learner: Any, n_rows: int, returned: Returned) -> str:
     local = booster_of(SmoothBoostClassifier(**settings), *here)
     spread = booster_of(smoothboost.dask.SmoothBoostClassifier(**settings), *there)
     bits, same_bits = SeededBits(0), SeededBits(0)
-    times = []
-    for at in range(N_ROUNDS - 1):  # after the last one there would be the looks at the end
-        if at == WARM_UP:
-            returned.answers.clear()
-        times.append((one_round(local, bits), one_round(spread, same_bits)))
+    rounds = []
+    for _ in range(N_ROUNDS - 1):  # after the last one there would be the looks at the end
+        returned.answers.clear()
+        alone, together = one_round(local, bits), one_round(spread, same_bits)
+        answers = returned.answers
+        rounds.append((len(answers), sum(answers), alone, together, together - alone))
     assert spread.rules == local.rules
-    n_timed = len(times) - WARM_UP
-    alone, together = (1000 * median(each) for each in zip(*times[WARM_UP:], strict=True))
-    more = 1000 * median(b - a for a, b in times[WARM_UP:])
-    questions = len(returned.answers) / n_timed / N_WORKERS
-    n_bytes = sum(returned.answers) / n_timed / N_WORKERS
-    return f"{questions:.0f} | {n_bytes:,.0f} | {alone:.1f} | {together:.1f} | {more:.1f}"
+    answered, n_bytes, *seconds = map(median, zip(*rounds[WARM_UP:], strict=True))
+    times = " | ".join(f"{1000 * each:.1f}" for each in seconds)
+    return f"{answered / N_WORKERS:.0f} | {n_bytes / N_WORKERS:,.0f} | {times}"
 
 
 def empty_question(client: Client) -> float:

@@ -351,6 +351,7 @@ def test_rows_vote_in_every_problem_on_their_own(kind, monkeypatch):
     assert np.array_equal(np.concatenate([own for _, own in seen]), classes)
     assert max(len(own) for _, own in seen) == 100
     assert total.tolist() == [730, int(expected[np.arange(730), classes].sum())]
+    assert np.array_equal(engines[0].score_sums(engines[1:], score), total)
 
 
 @pytest.mark.parametrize("n_threads", [1, 2])

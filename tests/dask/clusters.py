@@ -48,7 +48,7 @@ def people(n_rows, schema=TWO, seed=0) -> tuple[pd.DataFrame, NDArray[Any]]:
 @contextmanager
 def cluster(n_workers, **options):
     """Start workers, by default as threads of this process, and a client."""
-    options = {"processes": False, "threads_per_worker": 1, "dashboard_address": None, **options}
+    options = {"processes": False, "threads_per_worker": 1, "dashboard_address": ":0", **options}
     with LocalCluster(n_workers=n_workers, **options) as started, Client(started) as client:
         yield client
 

@@ -25,7 +25,13 @@ from smoothboost import classifier
 from smoothboost.counting.engine import CountEngine
 from smoothboost.dask.cluster import SpreadRows, spread
 from smoothboost.dask.engine import ClusterEngine
-from smoothboost.dask.partitions import is_collection, outline, partitions_of, predicted
+from smoothboost.dask.partitions import (
+    check_collections,
+    is_collection,
+    outline,
+    partitions_of,
+    predicted,
+)
 from smoothboost.dask.workers import Setting, count_right
 from smoothboost.fitting.problems import needs_of
 from smoothboost.learners.choices import Candidates
@@ -52,7 +58,7 @@ class SmoothBoostClassifier(classifier.SmoothBoostClassifier):
     >>> demo = datasets.load_demo(n_rows=2000)
     >>> people = dd.from_pandas(demo.data.assign(income=demo.target), npartitions=4)
     >>> clf = SmoothBoostClassifier(schema=demo.schema, epsilon=4.0, n_rounds=10)
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     clf = clf.fit(people, people["income"])
     ...     newcomers = clf.predict(people)  # lazy: an array on the cluster
     ...     float((newcomers == ">50K").mean().compute()) < 0.5
@@ -71,8 +77,8 @@ class SmoothBoostClassifier(classifier.SmoothBoostClassifier):
                 "Expected a schema, got None: rows on a cluster are not read to draft one. Declare "
                 "a Schema (smoothboost schema draft makes one from a file, to edit)."
             )
+        check_collections(X, y)
         _client()
-        partitions_of(X, y)
         schema, _, _ = super()._declare(outline(X), y)
         return schema, X, y
 

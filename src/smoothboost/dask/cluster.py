@@ -75,7 +75,7 @@ def spread(client: Client, schema: Schema, partitions: Sequence[tuple[Any, Any]]
     with _explained(client, []) as futures:
         parts, described = _encoded(client, schema, partitions)
         futures += [*parts, *described]
-        sizes = _sizes(described)
+        sizes = _sizes(client, described)
         if not sum(sizes):
             raise ValueError("Expected at least one row, got an empty table (0 sample(s)).")
         groups = _groups(client, parts, sizes)
@@ -96,14 +96,15 @@ def _encoded(
     return futures[: len(parts)], futures[len(parts) :]
 
 
-def _sizes(described: Sequence[Future]) -> list[int]:
+def _sizes(client: Client, described: Sequence[Future]) -> list[int]:
     """Return the rows of each partition; raise if one of them could not be encoded."""
     wait(described)
-    sizes = []
     for at, future in enumerate(described):
         if future.status == "error":
             raise _partition_error(at, future.exception())
-        answer = future.result()
+    answers: list[int | str] = client.gather(described)
+    sizes = []
+    for at, answer in enumerate(answers):
         if isinstance(answer, str):
             raise ValueError(f"In partition {at}: {answer}")
         if answer >= MAX_PARTITION_ROWS:
@@ -136,13 +137,14 @@ def _groups(client: Client, parts: Sequence[Future], sizes: Sequence[int]) -> li
     held = client.who_has(parts)
     client.wait_for_workers(1)
     places = [place for place, count in sorted(client.nthreads().items()) for _ in range(count)]
+    order = sorted(range(len(parts)), key=lambda at: held.get(parts[at].key, ()))
     n_rows, before = sum(sizes), 0
     groups: dict[tuple[str, int], list[Future]] = {}
-    for part, size in sorted(zip(parts, sizes, strict=True), key=lambda each: held[each[0].key]):
-        if size:
+    for at in order:
+        if sizes[at]:
             place = places[before * len(places) // n_rows]
-            groups.setdefault((place, before // MAX_PARTITION_ROWS), []).append(part)
-            before += size
+            groups.setdefault((place, before // MAX_PARTITION_ROWS), []).append(parts[at])
+            before += sizes[at]
     return [
         client.submit(workers.join, some, workers=[place], allow_other_workers=True, pure=False)
         for (place, _), some in groups.items()

@@ -52,6 +52,11 @@ class ClusterEngine:
         """Return how many rows stand at each (class, level); asked once between votes."""
         if self._counts is None:
             self._counts = _ask([self], "level_counts")
+            if self._counts.sum() != self.n_rows:
+                raise RuntimeError(
+                    "Expected partitions that have the same rows whenever they are computed, got "
+                    "another number of rows after a worker was lost."
+                )
         return self._counts.copy()
 
     def score_sums(self, others: Sequence[ClusterEngine], score: Score) -> NDArray[np.int64]:

@@ -22,15 +22,8 @@ def outline(X: Any) -> Any:
     return X._meta
 
 
-def partitions_of(X: Any, y: Any) -> list[tuple[Delayed, Delayed]]:
-    """Return the rows and labels of each partition, which are not computed yet.
-
-    Examples
-    --------
-    >>> rows, labels = da.ones((6, 2), chunks=(2, 1)), da.zeros(6, chunks=2)
-    >>> len(partitions_of(rows, labels))
-    3
-    """
+def check_collections(X: Any, y: Any) -> None:
+    """Raise unless X and y are Dask collections with as many partitions."""
     if not is_collection(X):
         raise TypeError(
             f"Expected X to be a Dask frame or array, got {type(X).__name__}; for rows in memory "
@@ -45,12 +38,26 @@ def partitions_of(X: Any, y: Any) -> list[tuple[Delayed, Delayed]]:
         raise ValueError(f"Expected X in two dimensions, got {X.ndim}.")
     if y.ndim != 1:
         raise ValueError(f"Expected y in one dimension, got {y.ndim}.")
-    rows, labels = _parts(X), _parts(y)
-    if len(rows) != len(labels):
+    n_rows, n_labels = (
+        data.numblocks[0] if isinstance(data, da.Array) else data.npartitions for data in (X, y)
+    )
+    if n_rows != n_labels:
         raise ValueError(
-            f"Expected X and y with the same partitions, got {len(rows)} and {len(labels)}."
+            f"Expected X and y with the same partitions, got {n_rows} and {n_labels} of them."
         )
-    return list(zip(rows, labels, strict=True))
+
+
+def partitions_of(X: Any, y: Any) -> list[tuple[Delayed, Delayed]]:
+    """Return the rows and labels of each partition, which are not computed yet.
+
+    Examples
+    --------
+    >>> rows, labels = da.ones((6, 2), chunks=(2, 1)), da.zeros(6, chunks=2)
+    >>> len(partitions_of(rows, labels))
+    3
+    """
+    check_collections(X, y)
+    return list(zip(_parts(X), _parts(y), strict=True))
 
 
 def _parts(data: Any) -> list[Delayed]:

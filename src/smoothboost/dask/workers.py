@@ -154,16 +154,16 @@ class Rows:
 
     def _brought_to(self, votes: Votes, setting: Setting) -> EngineInMemory | None:
         """Return a problem's engine with exactly these votes, or None if some are not told."""
-        held = self._held.pop(votes.problem, None)  # it comes back when it is whole
+        held = self._held.pop(votes.problem, None)  # it comes back if no vote fails half-way
         if held is None or held.line != votes.line or held.n_votes > votes.count:
             held = _Held(self._without_votes(votes.problem, setting), votes.line, 0)
-        if held.n_votes < votes.known:
-            return None
-        missing = votes.rules[held.n_votes - votes.known :]
-        if missing:
-            held.engine.add_votes(*missing)
-        self._held[votes.problem] = replace(held, n_votes=votes.count)
-        return held.engine
+        if held.n_votes >= votes.known:
+            missing = votes.rules[held.n_votes - votes.known :]
+            if missing:
+                held.engine.add_votes(*missing)
+            held = replace(held, n_votes=votes.count)
+        self._held[votes.problem] = held
+        return held.engine if held.n_votes == votes.count else None
 
     def _without_votes(self, problem: int, setting: Setting) -> EngineInMemory:
         labels = problem_labels(self.table, problem, setting.n_problems)

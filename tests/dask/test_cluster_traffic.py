@@ -42,8 +42,9 @@ def parts(n_rows, schema=TWO):
     return cut(*people(n_rows, schema), range(0, n_rows, n_rows // 5))
 
 
-@pytest.mark.parametrize("schema", [TWO, THREE], ids=["two classes", "three classes"])
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize(
+    ("learner", "schema"), list(zip(LEARNERS, [THREE, TWO, THREE], strict=True))
+)
 def test_bytes_returned_do_not_depend_on_the_rows(results, learner, schema):
     """Each worker returns as many bytes for each question, with 500 rows and with 20,000."""
     options = {"schema": schema, "learner": learner, "calibrate": 0.2}

@@ -10,9 +10,9 @@ import dask.dataframe as dd
 import pandas as pd
 import pytest
 from clusters import cluster, cut, fitted, people
-from distributed import Client
+from distributed import Client, KilledWorker
 
-from smoothboost.dask.cluster import SpreadRows
+from smoothboost.dask.cluster import SpreadRows, _partition_error
 
 FRAME, LABELS = people(100)
 X, Y = cut(FRAME, LABELS, [30, 60])
@@ -110,10 +110,18 @@ def test_a_partition_with_too_many_rows_is_named(monkeypatch):
         fitted(X, Y)
 
 
+@pytest.mark.parametrize("error", [KilledWorker("task", None, 3), MemoryError("secret")])
+def test_a_partition_that_is_too_large_is_named(error):
+    told = "Expected partition 7 to fit into the memory of a worker, got less of it; make "
+    assert str(_partition_error(7, error)).startswith(told)
+
+
 @pytest.mark.usefixtures("client")
 def test_groups_stay_small_however_many_rows_there_are(monkeypatch):
+    """So they may be many more than workers, and their sums are added up as a tree."""
     here = fitted(FRAME, LABELS).model_.to_json()
     monkeypatch.setattr("smoothboost.dask.cluster.MAX_PARTITION_ROWS", 20)
+    monkeypatch.setattr("smoothboost.dask.cluster._FAN_IN", 2)
     rows, labels = cut(FRAME, LABELS, range(0, 100, 19))
     sizes, gather = [], Client.gather
 
@@ -123,6 +131,7 @@ def test_groups_stay_small_however_many_rows_there_are(monkeypatch):
 
     monkeypatch.setattr(Client, "gather", spy)
     assert fitted(rows, labels).model_.to_json() == here
-    groups = next(each for each in sizes if isinstance(each, list))
+    groups = sizes[1]  # after those of the partitions
     assert sum(groups) == 100
     assert max(groups) < 40
+    assert len(groups) > 4

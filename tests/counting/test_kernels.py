@@ -104,6 +104,23 @@ def test_levels_rise_by_class_and_code(sizes, n_rows, seed):
 
 
 @kernels
+@given(SIZES, N_ROWS, SEEDS, st.integers(0, 8))
+def test_levels_rise_where_a_rule_on_several_columns_is_right(sizes, n_rows, seed, n_tests):
+    case = Case(sizes, n_rows, seed)
+    columns = case.rng.integers(len(sizes), size=n_tests)
+    starts, spans = case.rng.integers(256, size=(2, n_tests)).astype(np.uint8)
+    classes = case.rng.integers(2, size=2**n_tests).astype(np.uint8)
+    risen = np.zeros(n_rows, dtype=np.int16)
+    table = _rows.TestTable(columns, starts, spans, classes)
+    case.rows().rise_by_tests(table, risen, case.blocks)
+    holding = np.zeros(n_rows, dtype=int)
+    for at in range(n_tests):
+        holds = case.codes[columns[at]] - starts[at] <= spans[at]  # of bytes, which wrap around
+        holding += holds << at
+    assert np.array_equal(risen, case.levels + (classes[holding] == case.labels))
+
+
+@kernels
 @given(SIZES, N_ROWS, SEEDS)
 def test_levels_are_counted_by_class(sizes, n_rows, seed):
     case = Case(sizes, n_rows, seed)

@@ -7,6 +7,15 @@ from smoothboost.counting._parts import Parts
 class CodeTests:
     def __init__(self, columns: NDArray[np.int64], passing: NDArray[np.uint8]) -> None: ...
 
+class TestTable:
+    def __init__(
+        self,
+        columns: NDArray[np.int64],
+        starts: NDArray[np.uint8],
+        spans: NDArray[np.uint8],
+        classes: NDArray[np.uint8],
+    ) -> None: ...
+
 class Rows:
     def __init__(
         self, codes: NDArray[np.uint8], labels: NDArray[np.uint8], levels: NDArray[np.int16]
@@ -14,6 +23,7 @@ class Rows:
     def rise(
         self, column: int, rises: NDArray[np.int16], risen: NDArray[np.int16], blocks: Parts
     ) -> None: ...
+    def rise_by_tests(self, table: TestTable, risen: NDArray[np.int16], blocks: Parts) -> None: ...
     def count_levels(self, counts: NDArray[np.int64]) -> None: ...
     def add_weights(
         self,

@@ -53,6 +53,54 @@ cdef class CodeTests:
         return size
 
 
+cdef class TestTable:
+    """What a rule says, by which of its few tests hold: the classes of all combinations.
+
+    Parameters
+    ----------
+    columns : array of int64, shape (n_tests,)
+        The column of each test; there are eight at most.
+    starts, spans : array of uint8, shape (n_tests,)
+        The first code for which each test holds, and how far beyond it the last one is.
+    classes : array of uint8, shape (2**n_tests,)
+        What the rule says, 0 or 1; test t counts 2**t where it holds.
+    """
+
+    cdef const int64_t[::1] columns
+    cdef const uint8_t[::1] starts
+    cdef const uint8_t[::1] spans
+    cdef const uint8_t[::1] classes
+
+    def __init__(
+        self,
+        const int64_t[::1] columns,
+        const uint8_t[::1] starts,
+        const uint8_t[::1] spans,
+        const uint8_t[::1] classes,
+    ):
+        self.columns = columns
+        self.starts = starts
+        self.spans = spans
+        self.classes = classes
+
+    cdef void find(
+        self, const uint8_t[:, ::1] codes, Py_ssize_t begin, Py_ssize_t size, uint8_t* holding
+    ) noexcept nogil:
+        """Write which tests hold for the rows of a block."""
+        cdef Py_ssize_t test, i
+        cdef const uint8_t* own
+        cdef uint8_t start, span, bit
+        for i in range(size):
+            holding[i] = 0
+        for test in range(self.columns.shape[0]):
+            own = &codes[self.columns[test], begin]
+            start = self.starts[test]
+            span = self.spans[test]
+            bit = <uint8_t> (1 << test)
+            for i in range(size):  # plain bytes, so that compilers do sixteen at a time
+                holding[i] |= bit if <uint8_t> (own[i] - start) <= span else 0
+
+
 cdef struct Weighed:
     # The rows of a block that count: their words, weights, and first counters of their classes.
     Py_ssize_t size
@@ -98,6 +146,21 @@ cdef class Rows:
             while (block := blocks.take()) >= 0:
                 for i in range(block * BLOCK, min((block + 1) * BLOCK, self.labels.shape[0])):
                     risen[i] = <int16_t> (self.levels[i] + rises[self.labels[i], codes[i]])
+
+    def rise_by_tests(self, TestTable table, int16_t[::1] risen, Parts blocks):
+        """Write the levels after the vote of a rule: higher by one where it is right."""
+        cdef uint8_t holding[BLOCK]
+        cdef Py_ssize_t block, begin, size, i
+        with nogil:
+            while (block := blocks.take()) >= 0:
+                begin = block * BLOCK
+                size = min(self.labels.shape[0] - begin, <Py_ssize_t> BLOCK)
+                table.find(self.codes, begin, size, holding)
+                for i in range(size):
+                    risen[begin + i] = <int16_t> (
+                        self.levels[begin + i]
+                        + (table.classes[holding[i]] == self.labels[begin + i])
+                    )
 
     def count_levels(self, int64_t[:, ::1] counts):
         """Add one to counts[label, level] for each row."""

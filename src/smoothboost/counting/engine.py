@@ -187,8 +187,7 @@ class LocalEngine:
             self._levels = self._rows.risen(self._levels, rules, max(columns, default=0))
         else:
             for rule in rules:
-                right = rule.predict(self._rows.codes) == self._rows.labels
-                self._levels = self._levels + right
+                self._levels = self._rows.risen_by_tests(self._levels, rule)
         self._n_votes += len(rules)
 
     def fork(self) -> LocalEngine:

@@ -17,12 +17,13 @@ from smoothboost.counting.column_groups import group_columns
 from smoothboost.counting.layout import CodeLayout
 from smoothboost.counting.packs import pack
 from smoothboost.counting.threads import Threads
-from smoothboost.rules import Path, Rule
+from smoothboost.rules import Path, Rule, Test
 from smoothboost.table.coded import Table
 
 MAX_VOTES = 2**15 - 1
 """Levels are kept in 16 bits: beyond, they would wrap and kernels write beyond their sums."""
 
+_MANY_TESTS = 8  # whose combinations are the values of a byte
 _CELLS_AT_ONCE = 1 << 19  # of the tables that a thread counts in: 4 MB
 
 Levels = NDArray[np.int16]
@@ -136,6 +137,36 @@ class TableRows:
         rises, risen, rows = self.rises(rules, column), np.empty_like(levels), self.view(levels)
         self.threads.spread(self.n_blocks, lambda blocks: rows.rise(column, rises, risen, blocks))
         return risen
+
+    def risen_by_tests(self, levels: Levels, rule: Rule) -> Levels:
+        """Return the levels after the vote of a rule that may test several columns."""
+        if len(rule.columns) <= 1:
+            return self.risen(levels, [rule], max(rule.columns, default=0))
+        tests = list(dict.fromkeys(test for path, _ in rule.leaves() for test, _ in path))
+        if len(tests) > _MANY_TESTS:  # too many to list what follows from which of them hold
+            return np.asarray(levels + (rule.predict(self.codes) == self.labels))
+        table, risen, rows = _test_table(rule, tests), np.empty_like(levels), self.view(levels)
+        self.threads.spread(self.n_blocks, lambda blocks: rows.rise_by_tests(table, risen, blocks))
+        return risen
+
+
+def _test_table(rule: Rule, tests: Sequence[Test]) -> _rows.TestTable:
+    """Return what a rule says for each combination of its tests, which hold or fail."""
+    which = np.arange(1 << len(tests))
+    holds = {test: which >> at & 1 == 1 for at, test in enumerate(tests)}
+    classes = np.zeros(len(which), dtype=np.uint8)
+    for path, label in rule.leaves():
+        reached = np.ones(len(which), dtype=bool)
+        for test, has_to in path:
+            reached &= holds[test] == has_to
+        classes[reached] = label
+    runs = np.array([test.runs[0] for test in tests])  # literals of trees have one
+    return _rows.TestTable(
+        np.array([test.column for test in tests], dtype=np.int64),
+        runs[:, 0].astype(np.uint8),
+        (runs[:, 1] - 1 - runs[:, 0]).astype(np.uint8),
+        classes,
+    )
 
 
 def _tests(region: Path) -> _rows.CodeTests:

@@ -85,8 +85,7 @@ cdef uint64_t _log2(uint64_t value) noexcept nogil:
     """
     cdef int exponent = 63
     cdef int _bit
-    cdef int is_two  # whether the square is 2 or more
-    cdef uint64_t result, mantissa
+    cdef uint64_t result, mantissa, is_two
     cdef wide square
     while not value >> exponent:
         exponent -= 1
@@ -94,9 +93,9 @@ cdef uint64_t _log2(uint64_t value) noexcept nogil:
     result = <uint64_t> exponent
     for _bit in range(LOG_BITS):
         square = product(mantissa, mantissa)
-        is_two = <int> (square.high >> 63)
-        result = 2 * result + <uint64_t> is_two
-        mantissa = shifted(square, 63 + is_two)
+        is_two = square.high >> 63  # or more
+        result = 2 * result + is_two
+        mantissa = square.high if is_two else square.high << 1 | square.low >> 63
     return result
 
 

@@ -10,12 +10,23 @@ import argparse
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
+from typing import Any
 
 from joblib import cpu_count
 from threadpoolctl import threadpool_limits
 
-from .contestants import N_ROUNDS, OURS, Contestant, dp_ebm, installed, private, scikit_learn
+from .contestants import (
+    N_ROUNDS,
+    OURS,
+    Contestant,
+    Fit,
+    dp_ebm,
+    installed,
+    private,
+    scikit_learn,
+)
 from .memory import peak_of
 from .page import MANY, Found, Page
 from .tables import SHAPES, Rows, adult, generated
@@ -47,28 +58,39 @@ def lined_up(rows: Rows, cores: int) -> Iterator[tuple[str, int, dict[str, Conte
         yield name, leaves, {name: private(learner, rows, cores)} | peers
 
 
+def fits_and_predictions(
+    title: str, rows: Rows, repeats: int, cores: int
+) -> tuple[Found, dict[str, Found]]:
+    """Time fits, each learner beside its peers, and what their models predict.
+
+    Predictions are for a frame and an array, with as many rules as trees. Tables of many rows come
+    after others, so that nobody has to warm up.
+    """
+    fitted: Found = {}
+    predicted: dict[str, Found] = {"frame": {}, "array": {}}
+    warm = len(rows.places) >= MANY
+    array = rows.numbers.to_numpy()
+    for name, leaves, all_of in lined_up(rows, cores):
+        say(f"{title}: {name} beside trees of {leaves} leaves")
+        models: dict[str, Any] = {}
+        runs = {who: partial(_keep, models, who, each.fit) for who, each in all_of.items()}
+        fitted[name] = in_turns(runs, repeats, warm)
+        for held, X in (("frame", rows.frame), ("array", array)):
+            looks = {who: partial(each.predict, models[who], X) for who, each in all_of.items()}
+            predicted[held][name] = in_turns(looks, repeats, warm)
+    return fitted, predicted
+
+
+def _keep(models: dict[str, Any], who: str, fit: Fit) -> None:
+    models[who] = fit()
+
+
 def fits(title: str, rows: Rows, repeats: int, cores: int) -> Found:
     """Time fits, each learner beside its peers."""
     found = {}
     for name, leaves, all_of in lined_up(rows, cores):
-        say(f"{title}: fits of {name} beside trees of {leaves} leaves")
+        say(f"{title}: {name} beside trees of {leaves} leaves")
         found[name] = in_turns({who: each.fit for who, each in all_of.items()}, repeats)
-    return found
-
-
-def predictions(title: str, rows: Rows, repeats: int, cores: int) -> dict[str, Found]:
-    """Time predictions for a frame and an array, with as many rules as trees."""
-    found: dict[str, Found] = {"frame": {}, "array": {}}
-    array = rows.numbers.to_numpy()
-    for name, _, all_of in lined_up(rows, cores):
-        say(f"{title}: predictions of {name}")
-        models = {who: each.fit() for who, each in all_of.items()}
-        for held, X in (("frame", rows.frame), ("array", array)):
-            runs = {
-                who: lambda each=each, model=models[who], X=X: each.predict(model, X)
-                for who, each in all_of.items()
-            }
-            found[held][name] = in_turns(runs, repeats)
     return found
 
 
@@ -107,8 +129,8 @@ def main(arguments: Sequence[str]) -> None:
         for n_rows in asked.rows:
             rows, title = generated(n_rows), f"{n_rows:,} rows"
             repeats = asked.repeats if n_rows < MANY else asked.many_repeats
-            page.fits[title] = fits(title, rows, repeats, asked.cores)
-            page.predictions[title] = predictions(title, rows, repeats, asked.cores)
+            found = fits_and_predictions(title, rows, repeats, asked.cores)
+            page.fits[title], page.predictions[title] = found
         if not asked.no_adult:
             rows = adult()
             page.fits["Adult"] = fits("Adult", rows, asked.repeats, asked.cores)

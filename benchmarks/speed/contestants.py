@@ -26,7 +26,6 @@ OURS: dict[str, tuple[Any, int]] = {
 }
 """Each learner, and the leaves of the trees that it is compared with."""
 Fit = Callable[[], Any]
-Predict = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)

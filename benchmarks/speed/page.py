@@ -45,7 +45,7 @@ class Page:
         return (
             "# Speed\n\n"
             f"Made by `make bench` on {self.cores} cores: medians of {self.repeats} runs in turns "
-            f"({self.many_repeats} from {MANY:,} rows on), after one to warm up.\n\n"
+            f"after one to warm up;\n{self.many_repeats} without one from {MANY:,} rows on.\n\n"
             f"All make {N_ROUNDS} rounds with {N_BINS} bins; generated tables have {N_COLUMNS} "
             "columns of numbers.\nOur fits begin with a pandas frame and classes in text, encoding "
             "included, at epsilon 1;\nthose of the others with a frame of numbers and classes "

@@ -24,8 +24,10 @@ class Times:
         return f"{self.median:.3f} s | {low:.3f} to {high:.3f}"
 
 
-def in_turns(runs: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, Times]:
-    """Time each, one after the other, `repeats` times, after one run to warm up.
+def in_turns(
+    runs: Mapping[str, Callable[[], object]], repeats: int, warm: bool = False
+) -> dict[str, Times]:
+    """Time each, one after the other, `repeats` times, after one run to warm up unless it is warm.
 
     Examples
     --------
@@ -34,7 +36,7 @@ def in_turns(runs: Mapping[str, Callable[[], object]], repeats: int) -> dict[str
     3
     """
     seconds: dict[str, list[float]] = {name: [] for name in runs}
-    for turn in range(repeats + 1):
+    for turn in range(1 if warm else 0, repeats + 1):
         for name, run in runs.items():
             start = time.perf_counter()
             run()

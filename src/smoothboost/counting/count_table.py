@@ -89,7 +89,10 @@ class CountTable:
 
     def level_counts(self) -> NDArray[np.int64]:
         """Return how many rows stand at each (class, level)."""
-        return np.stack([self._at_levels[label, self._slots(label)] for label in (0, 1)])
+        counts = np.empty((2, self._n_votes + 1), dtype=np.int64)
+        for label in (0, 1):
+            counts[label] = self._at_levels[label, self._slots(label)]
+        return counts
 
     def margins(self, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return some rows' votes for the second class minus those against it, and who is of it."""

@@ -238,11 +238,11 @@ def _few_distinct(cells: Any) -> tuple[list[Any], NDArray[Any]] | None:
         return [False, True], cells.view(np.uint8)
     if cells.dtype.kind in "iu":
         low, high = int(cells.min()), int(cells.max())
+        if high - low >= 1024:
+            return None
         # In 64 bits, since the difference of two 8-bit numbers may take nine.
         wide = np.int64 if high < 2**63 else np.uint64
-        near = high - low < 1024
-        ints = cells.astype(wide, copy=False) - wide(low) if near else None
-        return None if ints is None else (list(range(low, high + 1)), ints)
+        return list(range(low, high + 1)), cells.astype(wide, copy=False) - wide(low)
     firsts = _encoding.few_cells(cells, places) if cells.dtype.kind in "OUS" else None
     return None if firsts is None else ([cells[at : at + 1].tolist()[0] for at in firsts], places)
 

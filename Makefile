@@ -124,6 +124,7 @@ accuracy: $(PAPER)/ready  ## accuracy beside peers, on real and generated tables
 	$(RUN_PAPER) python -m benchmarks.accuracy
 
 learner-speed: $(VENV)/ready  ## speed of pair rules and trees beside 1-rules
+	$(RUN) pip install --quiet lightgbm
 	$(RUN) python benchmarks/learner_speed.py | tee docs/results/learner-speed.md
 
 cluster: $(VENV)/ready  ## what a round costs on a Dask cluster

@@ -1,7 +1,8 @@
 """Speed of pair rules and trees beside 1-rules, and where the time goes.
 
 Prints Markdown; `make learner-speed` writes it to docs/results/learner-speed.md. Machines are
-shared and noisy, so what counts are ratios of medians from one run. Needs SMOOTHBOOST_DATA.
+shared and noisy, so what counts are ratios of medians from one run. Needs lightgbm and
+SMOOTHBOOST_DATA.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from typing import Any
 
 import numpy as np
 from joblib import cpu_count
+from lightgbm import LGBMClassifier
 from speed import N_BINS, N_COLUMNS, N_ROWS, normal_table
 
-from smoothboost import PairRule, SmoothBoostClassifier, TopDown
+from smoothboost import PairRule, Schema, SmoothBoostClassifier, TopDown
 from smoothboost.datasets import load_adult
 from smoothboost.fitting.boost import Booster
 from smoothboost.fitting.plan import make_plan
@@ -29,7 +31,9 @@ from smoothboost.privacy.randomness import SystemBits
 from smoothboost.table.coded import Table
 
 REPEATS = 7
+REPEATS_BESIDE = 5
 N_ROUNDS = 25
+N_TREES = 50
 LINES: list[tuple[str, dict[str, Any], int | None]] = [
     ("one_rule", {"learner": "one_rule"}, None),
     ("pair_rule, exponential", {"learner": "pair_rule", "mechanism": "exponential"}, 20),
@@ -75,19 +79,19 @@ def parts(table: Table) -> None:
         booster.accept(booster.propose().sample(SystemBits()))
     weights = plan.measure.weights(engine.level_counts())
     sums = engine.pair_sums(weights, candidates._pairs)
-    quadrants = candidates._quadrants(sums)
-    scores = candidates._scores(quadrants)
+    scores = candidates._scores(sums)
     rate = plan.stages[0].rate
-    rule = candidates[0]
+    rule = next(rule for rule in map(candidates.__getitem__, range(16)) if len(rule.columns) > 1)
     steps: dict[str, Callable[[], object]] = {
         "weights of rows (levels, projection)": lambda: plan.measure.weights(engine.level_counts()),
         "histograms of pairs of codes": lambda: engine.pair_sums(weights, candidates._pairs),
-        "quadrants of pairs of literals": lambda: candidates._quadrants(sums),
-        "scores": lambda: candidates._scores(quadrants),
-        "selection, exponential": lambda: select(Exponential, scores, rate).sample(SystemBits()),
-        "selection, permute-and-flip": lambda: select(PermuteAndFlip, scores, rate).sample(
-            SystemBits()
-        ),
+        "quadrants of pairs of literals": lambda: candidates._scores(sums).items,
+        "selection, exponential": lambda: select(
+            Exponential, candidates._scores(sums), rate
+        ).sample(SystemBits()),
+        "selection, permute-and-flip": lambda: select(
+            PermuteAndFlip, candidates._scores(sums), rate
+        ).sample(SystemBits()),
         "of which bits": lambda: SystemBits().take(2 * len(scores)),
         "votes": lambda: engine.fork().add_votes(rule),
     }
@@ -98,16 +102,49 @@ def parts(table: Table) -> None:
     for name, value in took.items():
         print(f"| {name} | {1000 * value:.2f} ms |")
     histograms = took["histograms of pairs of codes"]
-    each = histograms / (table.n_rows * n_pairs)
+    n_groups = engine._rows._groups_of(candidates._pairs).count
+    each = histograms / (table.n_rows * n_groups)
     floor = seconds(lambda: [table.codes.sum(), engine._levels.sum(), table.labels.sum()])
     print(
-        f"\nHistograms: {1 / each:.2e} additions (row, pair of columns) a second, "
-        f"{1e9 * each * cpu_count():.2f} ns of a core each.\nEach reads 13 bytes that the "
-        "caches hold (a code, a code with its class, a weight) and updates\none sum. Reading the "
+        "\nSelections include the quadrants. Histograms: columns are counted in "
+        f"{n_groups} groups, {n_pairs / n_groups:.1f} pairs to an\naddition; "
+        f"{1 / each:.2e} additions a second, {1e9 * each * cpu_count():.2f} ns of a core each. "
+        "Each reads 10 bytes that the caches\nhold (a place and a weight) and updates a sum: "
+        "three loads and a store, 0.5 ns of this core at best.\nReading the "
         f"table's {table.codes.nbytes / 1e6:.1f} MB of codes from memory once takes "
-        f"{1000 * floor:.2f} ms on one core:\nthe histograms take {histograms / floor:.0f} times "
-        f"that, for {n_pairs / len(table.codes):.1f} additions a code."
+        f"{1000 * floor:.2f} ms on one core: the histograms take {histograms / floor:.0f} times "
+        f"that."
     )
+
+
+def beside_lightgbm(X: np.ndarray, y: np.ndarray, schema: Schema) -> None:
+    """Fit and predict in turns with LightGBM, trees of four leaves beside pair rules and trees."""
+    fits: dict[str, Any] = {
+        "LightGBM, 4 leaves": LGBMClassifier(
+            n_estimators=N_TREES, num_leaves=4, max_bin=N_BINS, n_jobs=cpu_count(), verbose=-1
+        ),
+        "pair_rule": SmoothBoostClassifier(schema=schema, n_rounds=N_TREES, learner="pair_rule"),
+        "top_down, 3 splits": SmoothBoostClassifier(
+            schema=schema, n_rounds=N_TREES, learner=TopDown(splits=3)
+        ),
+    }
+    fitting: dict[str, list[float]] = {name: [] for name in fits}
+    predicting: dict[str, list[float]] = {name: [] for name in fits}
+    for _ in range(REPEATS_BESIDE):
+        for name, fit in fits.items():
+            fitting[name].append(seconds(lambda fit=fit: fit.fit(X, y)))
+            predicting[name].append(seconds(lambda fit=fit: fit.predict(X)))
+    print(
+        f"| {len(X):,} x {X.shape[1]}, {N_TREES} rounds | fit | times LightGBM | predict | "
+        "times its rows a second |\n| --- | ---: | ---: | ---: | ---: |"
+    )
+    base = "LightGBM, 4 leaves"
+    for name in fits:
+        fit, predict = median(fitting[name]), median(predicting[name])
+        print(
+            f"| {name} | {fit:.2f} s | {fit / median(fitting[base]):.2f} | {predict:.3f} s | "
+            f"{median(predicting[base]) / predict:.1f} |"
+        )
 
 
 if __name__ == "__main__":
@@ -121,3 +158,5 @@ if __name__ == "__main__":
     X, y, schema = normal_table()
     print(f"\n## Where the time goes: {N_ROWS:,} rows x {N_COLUMNS} numbers x {N_BINS} bins\n")
     parts(Table.from_frame(schema, X, np.asarray(y), cpu_count()))
+    print(f"\n## Beside LightGBM: medians of {REPEATS_BESIDE} runs in turns\n")
+    beside_lightgbm(X, y, schema)

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from smoothboost.counting._pairs import ColumnGroups, PairTables
 
-_MOST_CELLS = 6000  # of a group's table, by class: what the nearest caches hold
-_ROWS_A_CELL = 8  # with fewer, adding up the cells takes longer than it saves
+_MOST_CELLS = 5000  # of a group's table, by class: what the nearest caches hold
+_ROWS_A_CELL = 4  # with fewer, adding up the cells takes longer than it saves
 
 
 def group_columns(
@@ -69,6 +69,7 @@ class _Cover:
         self.groups: list[list[int]] = []
         self.owners = np.full((len(n_codes), len(n_codes)), -1, dtype=np.int64)
         self._n_codes = n_codes
+        self._narrowest = int(n_codes.min())
         self._most_cells = most_cells
 
     def add(self, pairs: NDArray[np.int64]) -> None:
@@ -90,14 +91,25 @@ class _Cover:
 
     def _grow(self, group: list[int], missing: NDArray[np.bool_]) -> None:
         """Let a group take in the columns that bring most pairs, the narrowest among equals."""
-        while True:
-            inside = np.ix_(group, group)
-            self.owners[inside] = np.where(missing[inside], len(self.groups), self.owners[inside])
-            missing[inside] = False
-            brought = missing[group].sum(axis=0)
-            brought[self._n_codes * self._n_codes[group].prod() > self._most_cells] = 0
-            if not brought.any():
+        cells = int(self._n_codes[group].prod())
+        brought = missing[group].sum(axis=0)  # how many pairs each column would bring
+        self._own(group[0], group[1], missing)
+        while cells * self._narrowest <= self._most_cells:
+            brought[group] = 0
+            most = np.where(self._n_codes * cells <= self._most_cells, brought, 0)
+            best = np.flatnonzero(most == most.max())
+            joining = int(best[self._n_codes[best].argmin()])
+            if most[joining] == 0:
                 break
-            best = np.flatnonzero(brought == brought.max())
-            group.append(int(best[self._n_codes[best].argmin()]))
+            brought += missing[joining]
+            for column in group:
+                self._own(column, joining, missing)
+            group.append(joining)
+            cells *= int(self._n_codes[joining])
         self.groups.append(group)
+
+    def _own(self, a: int, b: int, missing: NDArray[np.bool_]) -> None:
+        """Give a pair to the next group, unless another one has it."""
+        if missing[a, b]:
+            missing[a, b] = missing[b, a] = False
+            self.owners[a, b] = self.owners[b, a] = len(self.groups)

@@ -18,9 +18,9 @@ from smoothboost.learners._quadrants import LiteralPairs
 from smoothboost.learners.choices import OneChoice, RuleCandidates
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
 from smoothboost.learners.one_rule import OneRule, OneRuleCandidates
-from smoothboost.learners.quadrants import FreePairs, QuadrantScores
+from smoothboost.learners.quadrants import FEW_ITEMS, FreePairs, QuadrantScores
 from smoothboost.learners.set_rule import SetRuleCandidates
-from smoothboost.privacy.factored_scores import AT_ONCE, FactoredScores, Items
+from smoothboost.privacy.factored_scores import FactoredScores, Items
 from smoothboost.rules import Literal, Rule, Split, make_rule
 from smoothboost.table.schema import Schema
 
@@ -260,7 +260,7 @@ class PairCandidates(RuleCandidates):
         # For a free item bounds on its odds are held; the quadrants of all others, three times over
         # while one is chosen, and twice those of the free ones that are looked at. Labellings
         # are listed for an item at a time, and for all that a monotone column binds.
-        looked_at = min(n_free, AT_ONCE // 16 + 2 * int(items.max(initial=0)))
+        looked_at = min(n_free, FEW_ITEMS + 2 * int(items.max(initial=0)))
         quadrants = 12 * (int(items.sum()) - n_free) + 8 * looked_at
         sums = 8 * (self._tables.size + 5 * n_free + self._n_classes * quadrants)
         labellings = self._n_classes**4
@@ -323,7 +323,13 @@ def _live_quadrants(schema: Schema, first: Literal, second: Literal) -> tuple[in
     """Return the quadrants that some row can be in: all, or three if both test one column."""
     if first.column != second.column:
         return BOTH, FIRST_ONLY, SECOND_ONLY, NEITHER
-    codes = np.arange(schema.columns[schema.names[first.column]].n_codes)
+    n_codes = schema.columns[schema.names[first.column]].n_codes
+    return _live_in_column(n_codes, replace(first, column=0), replace(second, column=0))
+
+
+@lru_cache(maxsize=1 << 14)  # columns are alike
+def _live_in_column(n_codes: int, first: Literal, second: Literal) -> tuple[int, ...]:
+    codes = np.arange(n_codes)
     return tuple(
         sorted(set(map(_quadrant, first.holds(codes).tolist(), second.holds(codes).tolist())))
     )

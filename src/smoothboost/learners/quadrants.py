@@ -7,6 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+FEW_ITEMS = 1 << 16
+"""Up to how many items have their weights made all at once: 4 MB."""
+
 
 class FreePairs:
     """Every pair of literals of some pairs of two columns, numbered as items.
@@ -77,6 +80,8 @@ class QuadrantScores:
         if start >= stop:
             return np.empty((0, 4, 2), dtype=np.int64)
         first, last = self._pairs.pair_of(start), self._pairs.pair_of(stop - 1) + 1
+        if len(self) <= FEW_ITEMS:
+            first, last = 0, self._pairs.count
         if first < self._first or last > self._last:
             self._first, self._last = first, last
             self._kept = self._make(first, last)

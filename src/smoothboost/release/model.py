@@ -11,11 +11,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost._show import make_frame
+from smoothboost.counting.threads import usual_count
 from smoothboost.error_looks import ErrorLook as ErrorLook
 from smoothboost.link import Link
 from smoothboost.privacy.guarantee import Guarantee
@@ -125,11 +125,11 @@ class Model:
 
         Only the columns that matter are read, and only they need to be in a frame.
         """
-        return self._counter.count(self._read(X), joblib.cpu_count())
+        return self._counter.count(self._read(X), usual_count())
 
     def _answer(self, X: Any, answer: Callable[[NDArray[np.int64]], NDArray[Any]]) -> NDArray[Any]:
         """Return what follows from the votes of each row."""
-        return self._counter.answer(self._read(X), answer, joblib.cpu_count())
+        return self._counter.answer(self._read(X), answer, usual_count())
 
     def _read(self, X: Any) -> DeclaredColumns:
         return declared_columns(self.schema, X, self.columns_used)

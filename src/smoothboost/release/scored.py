@@ -7,11 +7,11 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import joblib
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from smoothboost.counting.threads import usual_count
 from smoothboost.table.files import is_source, parts_of, table_writer
 from smoothboost.table.schema import text_of
 from smoothboost.table.streams import Part
@@ -39,7 +39,7 @@ def by_batches(method: Predict) -> Predict:
                 for part in parts
                 # A model that reads no column needs to know the number of rows all the same.
                 for batch in part.batches(
-                    model.columns_used or part.schema.names[:1], joblib.cpu_count()
+                    model.columns_used or part.schema.names[:1], usual_count()
                 )
             ]
         )
@@ -75,7 +75,7 @@ def write_scored(
     n_rows = 0
     with table_writer(path, suffix, schema, parts[0].separator) as write:
         for part in parts:
-            for batch in part.batches(columns.names, joblib.cpu_count()):
+            for batch in part.batches(columns.names, usual_count()):
                 cells = [*batch.columns, *(cells for _, cells in scores(model, batch))]
                 write(pa.table(cells, schema=schema))
                 n_rows += batch.num_rows

@@ -130,6 +130,9 @@ learner-speed: $(VENV)/ready  ## speed of pair rules and trees beside 1-rules
 cluster: $(VENV)/ready  ## what a round costs on a Dask cluster
 	$(RUN) python benchmarks/cluster.py | tee docs/results/cluster.md
 
+cost: $(PAPER)/ready  ## what fits take, behind the cost model of docs/scale.md
+	$(RUN_PAPER) python -m benchmarks.cost | tee docs/results/cost.md
+
 auto-rule: $(VENV)/ready  ## why the automatic settings are what they are
 	$(RUN) python -m benchmarks.auto_rule
 

@@ -11,7 +11,8 @@ import os
 import resource
 import subprocess
 import sys
-from itertools import product
+from dataclasses import replace
+from pathlib import Path
 from statistics import median
 from time import perf_counter
 
@@ -22,17 +23,44 @@ from smoothboost import Numeric, Schema, SmoothBoostClassifier
 from smoothboost.fitting import cost
 
 REPEATS = 3
-SETTINGS = [
-    {"learner": learner, "n_rows": n_rows, "n_columns": n_columns, "n_bins": n_bins}
-    | {"n_rounds": n_rounds, "n_classes": n_classes}
-    for learner, grid in {
-        "one_rule": product((10**5, 10**6, 4 * 10**6), (5, 20), (8, 32), (25, 100), (2, 3)),
-        "pair_rule": product((10**5, 10**6), (5, 15), (8, 16), (10, 30), (2, 3)),
-        "top_down": product((10**5, 10**6), (5, 20), (8, 32), (10, 30), (2, 3)),
-    }.items()
-    for n_rows, n_columns, n_bins, n_rounds, n_classes in grid
-    if n_rows * n_columns <= 4 * 10**7
-]
+FOLDER = Path("docs/results")
+USUAL = {"n_rows": 10**6, "n_columns": 20, "n_bins": 16, "n_rounds": 50, "n_classes": 2}
+OTHERS = {
+    "n_rows": (10**5, 3 * 10**5, 3 * 10**6),
+    "n_columns": (5, 50),
+    "n_bins": (4, 64),
+    "n_rounds": (10, 200),
+    "n_classes": (3, 6),
+}
+"""What is varied, one at a time."""
+LESS = {
+    "one_rule": {},
+    "pair_rule": {"n_columns": 10, "n_rounds": 20},
+    "top_down": {"n_rounds": 20},
+}
+"""What is usual for a learner, where it is less: a round of these takes longer."""
+
+
+def settings_of(n_jobs: int, n_rows: int) -> list[dict]:
+    """List what is measured, with so many rows as usual."""
+    usual = [
+        {"learner": learner, **USUAL, **less, "n_rows": n_rows, "n_jobs": n_jobs}
+        for learner, less in LESS.items()
+    ]
+    varied = [
+        {**setting, name: value}
+        for setting in usual
+        for name, values in OTHERS.items()
+        for value in values
+        if name != "n_rows" or n_rows == USUAL["n_rows"]
+    ]
+    return usual + [setting for setting in varied if _is_moderate(setting)]
+
+
+def _is_moderate(setting: dict) -> bool:
+    """Leave out what would take minutes."""
+    cells = setting["n_columns"] ** (2 if setting["learner"] == "pair_rule" else 1)
+    return setting["n_rows"] * cells * setting["n_rounds"] <= 6 * 10**9
 
 
 def classifier_of(setting: dict) -> SmoothBoostClassifier:
@@ -85,49 +113,77 @@ def fitted(works: list[cost.Work], seconds: list[float]) -> dict[str, float]:
 
 
 def run(settings: list[dict]) -> None:
-    """Measure all settings and print the page."""
+    """Measure all settings, print the page and draw the figure."""
     results = []
     for setting in settings:
-        child = subprocess.run(
-            [sys.executable, __file__, json.dumps(setting)],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        command = [sys.executable, "-m", "benchmarks.cost", json.dumps(setting)]
+        child = subprocess.run(command, capture_output=True, text=True, check=True)
         results.append(json.loads(child.stdout))
-        print(setting, results[-1], file=sys.stderr)
+        print(setting, results[-1], file=sys.stderr, flush=True)
     works = [work_of(setting) for setting in settings]
     reference = min(cost._encode_some() for _ in range(20))
     print("# What a fit takes: the measurements behind the cost model\n")
-    print("Written by `make cost`.", f"{len(settings)} settings, medians of {REPEATS} fits,")
-    print(f"{settings[0]['n_jobs']} threads; encoding 10⁵ numbers took {reference * 1e3:.3f} ms.\n")
+    print(f"Made by `make cost`: {len(settings)} settings, medians of {REPEATS} fits of arrays,")
+    print(f"{settings[0]['n_jobs']} threads. Encoding 10⁵ numbers took {reference * 1e3:.3f} ms.\n")
+    print("![Seconds by rows and learner, measured and modelled](cost.png)\n")
+    models = {}
     for kind in dict.fromkeys(work.kind for work in works):
         at = [place for place, work in enumerate(works) if work.kind == kind]
-        constants = fitted([works[i] for i in at], [results[i]["seconds"] for i in at])
+        some = [(works[place], results[place]) for place in at]
+        constants = fitted([work for work, _ in some], [found["seconds"] for _, found in some])
+        models[kind] = constants
         print(f"## {kind}\n\nSeconds for one of each, on one thread: ", end="")
         print(", ".join(f"{name} {value:.3g}" for name, value in constants.items()) + ".\n")
-        print("| rows | columns | codes | classes | rounds | s | model | MB | model |")
-        print("| ---: " * 9 + "|")
-        for i in at:
-            work, found = works[i], results[i]
-            modelled = sum(constants[name] * much for name, much in work.amounts().items())
-            print(
-                f"| {work.n_rows:,} | {work.n_columns} | {work.n_codes} | {work.n_classes} | "
-                f"{work.rounds} | {found['seconds']:.3g} | {modelled:.3g} | "
-                f"{found['bytes'] / 1e6:.0f} | {work.bytes() / 1e6:.0f} |"
-            )
-        ratios = [
-            sum(constants[name] * much for name, much in works[i].amounts().items())
-            / results[i]["seconds"]
-            for i in at
+        print_table(some, constants)
+    draw(works, results, models)
+
+
+def print_table(some: list[tuple[cost.Work, dict]], constants: dict[str, float]) -> None:
+    """Print what was measured beside what the model says."""
+    print("| rows | columns | codes | classes | rounds | s | model | MB | at most |")
+    print("| ---: " * 9 + "|")
+    for work, found in some:
+        print(
+            f"| {work.n_rows:,} | {work.n_columns} | {work.n_codes} | {work.n_classes} | "
+            f"{work.rounds} | {found['seconds']:.3g} | {modelled(work, constants):.3g} | "
+            f"{found['bytes'] / 1e6:.0f} | {work.bytes() / 1e6:.0f} |"
+        )
+    ratios = [modelled(work, constants) / found["seconds"] for work, found in some]
+    low, middle, high = np.quantile(ratios, [0.1, 0.5, 0.9])
+    print(f"\nModel over measured: {middle:.2f} ({low:.2f} to {high:.2f} for 80 %).\n")
+
+
+def modelled(work: cost.Work, constants: dict[str, float]) -> float:
+    """Return how long a fit takes by the model."""
+    return sum(constants[name] * much for name, much in work.amounts().items())
+
+
+def draw(works: list[cost.Work], results: list[dict], models: dict) -> None:
+    """Draw seconds by rows: dots that were measured, lines by the model."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    for (kind, constants), marker in zip(models.items(), "osv", strict=True):
+        usual = next(work for work in works if work.kind == kind)
+        rows = np.geomspace(3e4, 1e8, 60)
+        line = [modelled(replace(usual, n_rows=int(n)), constants) for n in rows]
+        label = f"{kind}: {usual.n_columns} columns, {usual.rounds} rounds"
+        (drawn,) = axes.plot(rows, line, label=label)
+        dots = [
+            (work.n_rows, found["seconds"])
+            for work, found in zip(works, results, strict=True)
+            if replace(work, n_rows=usual.n_rows) == usual
         ]
-        low, middle, high = np.quantile(ratios, [0.1, 0.5, 0.9])
-        print(f"\nModel over measured: {middle:.2f} ({low:.2f} to {high:.2f} for 80 %).\n")
+        axes.plot(*zip(*dots, strict=True), marker, color=drawn.get_color())
+    axes.set(xscale="log", yscale="log", xlabel="rows", ylabel="seconds")
+    axes.legend(frameon=False)
+    axes.grid(alpha=0.3)
+    figure.savefig(FOLDER / "cost.png", dpi=120)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
+    if len(sys.argv) > 1 and sys.argv[1].startswith("{"):
         print(json.dumps(measure(json.loads(sys.argv[1]))))
     else:
-        threads = min(2, os.cpu_count() or 1)
-        run([{**setting, "n_jobs": threads} for setting in SETTINGS])
+        n_rows = int(sys.argv[1]) if len(sys.argv) > 1 else USUAL["n_rows"]
+        run(settings_of(min(2, os.cpu_count() or 1), n_rows))

@@ -151,7 +151,7 @@ def page() -> None:
             "and milliseconds.\nDask alone takes "
             f"{empty_question(client):.1f} ms to ask every worker a question that needs no work. "
             f"Meanwhile {os.getloadavg()[1]:.1f} processes,\nours and others, wanted the machine's "
-            f"{cpu_count()} cores; alone, all times are shorter."
+            f"{cpu_count()} cores."
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -60,9 +62,9 @@ class TestTwoClasses:
         assert (np.diff(link.decision(votes)) > 0).all()
 
     def test_a_heavier_class_is_predicted_earlier(self):
-        link = Link(0.5, 1.0, (1.0, np.e))
+        link = Link(0.5, 1.0, (1.0, math.e))
         assert link.threshold == pytest.approx(1 - 2)
-        assert Link(0.5, 1.0, (np.e, 1.0)).threshold == pytest.approx(1 + 2)
+        assert Link(0.5, 1.0, (math.e, 1.0)).threshold == pytest.approx(1 + 2)
         votes = np.array([[2, 0], [0, 0]])
         assert link.choose(votes).tolist() == [0, 1]
         heavier = link.probabilities(votes) * link.weights
@@ -101,7 +103,7 @@ class TestManyClasses:
         assert not set(link.choose(votes, unheard)) & set(unheard)
 
     def test_weights_give_a_head_start_in_votes(self):
-        link = Link(0.5, 0.0, (2.0, 2.0, 2.0 * np.e))
+        link = Link(0.5, 0.0, (2.0, 2.0, 2.0 * math.e))
         assert link.head_starts == pytest.approx((0, 0, 2))
         assert link.decision(np.array([[1, 0, 0]]))[0] == pytest.approx([1, 0, 2])
         assert link.choose(np.array([[1, 0, 0], [3, 0, 0]])).tolist() == [2, 0]

@@ -110,8 +110,8 @@ def parts(table: Table) -> None:
         f"{n_groups} groups, {n_pairs / n_groups:.1f} pairs to an\naddition; "
         f"{1 / each:.2e} additions a second, {1e9 * each * cpu_count():.2f} ns of a core each. "
         "Each reads 10 bytes that the caches\nhold (a place and a weight) and updates a sum: "
-        "three loads and a store, 0.5 ns of this core at best.\nReading the "
-        f"table's {table.codes.nbytes / 1e6:.1f} MB of codes from memory once takes "
+        "three loads and a store, a cycle and a half\nwhere a core does two loads in one. "
+        f"Reading the table's {table.codes.nbytes / 1e6:.1f} MB of codes from memory once takes "
         f"{1000 * floor:.2f} ms on one core: the histograms take {histograms / floor:.0f} times "
         f"that."
     )

@@ -34,9 +34,9 @@ def most_indexes(n_columns: int, first: bool) -> int:
     Examples
     --------
     >>> most_indexes(20, first=True), most_indexes(20, first=False), most_indexes(10, first=False)
-    (20, 14, 10)
+    (20, 13, 10)
     """
-    return min(n_columns, 14 + n_columns // 2 if first else 14)
+    return min(n_columns, 13 + n_columns // 2 if first else 13)
 
 
 class CountTable:

@@ -20,13 +20,25 @@ from smoothboost.table.columns import Numeric
 from smoothboost.table.schema import Schema
 
 SECONDS: Mapping[str, Mapping[str, float]] = {
-    "one column": {"fit": 0.0, "read": 2e-9, "rounds": 4e-10, "sums": 2e-10, "choices": 4e-4},
-    "pairs": {"fit": 0.0, "read": 2e-9, "rounds": 5e-10, "sums": 5e-9, "choices": 4e-4},
-    "regions": {"fit": 0.0, "read": 2e-9, "rounds": 5e-10, "sums": 5e-9, "choices": 4e-4},
+    "one column": {
+        "fit": 0.0,
+        "read": 5.85e-09,
+        "rounds": 1.92e-10,
+        "sums": 3.75e-08,
+        "choices": 0.000622,
+    },
+    "pairs": {"fit": 0.0, "read": 1.2e-08, "rounds": 7.32e-10, "sums": 1.5e-07, "choices": 0.0},
+    "regions": {
+        "fit": 0.0,
+        "read": 8.55e-09,
+        "rounds": 3.83e-10,
+        "sums": 1.85e-06,
+        "choices": 0.00189,
+    },
 }
 """What one of each takes on one thread of the machine that was measured."""
 
-REFERENCE = 1e-3
+REFERENCE = 4.2e-4
 """How long `_encode_some` takes there."""
 
 
@@ -89,10 +101,11 @@ class Work:
     def bytes(self) -> int:
         """Return how much memory the fit takes at most, beyond the frame it is given.
 
-        Codes, and the same packed; of each problem its labels and levels; the largest sums; and,
-        where rules test one column, indexes of the columns and counts by level.
+        Codes, and the same packed; of each problem its labels and levels, and once more those
+        that are changing; the largest sums; and, where rules test one column, indexes of the
+        columns and counts by level.
         """
-        table = self.n_rows * (2 * self.n_columns + 1 + 3 * self.n_problems)
+        table = self.n_rows * (2 * self.n_columns + 4 + 4 * self.n_problems) + (1 << 21)
         if self.kind != "one column":
             return table + 40 * self.sums
         first, other = (most_indexes(self.n_columns, is_first) for is_first in (True, False))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost.counting.engine import CountEngine, Needs
+from smoothboost.counting.layout import CodeLayout
 from smoothboost.counting.measure import Measure
 from smoothboost.privacy.factored import FactoredScores
 from smoothboost.rules import Rule
@@ -190,6 +191,27 @@ class RuleCandidates:
         and docs/privacy/pair-rules.md for two literals).
         """
         return accuracy_range(peak, rounding)
+
+
+class OneColumnCandidates(RuleCandidates):
+    """What learners share whose rules test one column each."""
+
+    _layout: CodeLayout
+
+    @property
+    def n_sums(self) -> int:
+        """The weights of two classes at a column's codes, and one class's in the first column."""
+        return 3 * self._layout.most_codes
+
+    @property
+    def cells_of_a_row(self) -> int:
+        """How many cells of a row a round looks at: all."""
+        return len(self._layout.n_codes)
+
+    @property
+    def sums_of_a_round(self) -> int:
+        """How many sums a round adds up: one for each code and class."""
+        return 2 * self._layout.size
 
 
 def accuracy_range(peak: Fraction, rounding: int) -> int:

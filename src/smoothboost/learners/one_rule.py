@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from smoothboost import _validate
 from smoothboost.counting.engine import CountEngine
 from smoothboost.counting.layout import CodeLayout
-from smoothboost.learners.choices import OneChoice, RuleCandidates
+from smoothboost.learners.choices import OneChoice, OneColumnCandidates
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
 from smoothboost.learners.set_rule import MAX_CUTS, SetRuleCandidates, set_candidates
 from smoothboost.rules import Literal, LiteralRule
@@ -62,7 +62,7 @@ class OneRule:
         return _candidates(schema, self.literals, constraints)
 
 
-class OneRuleCandidates(RuleCandidates):
+class OneRuleCandidates(OneColumnCandidates):
     """The rules that compete in every round, and their scores.
 
     A rule is a literal and two classes; its score is the weight of the rows it gets right. The
@@ -92,21 +92,6 @@ class OneRuleCandidates(RuleCandidates):
 
     def __getitem__(self, index: int) -> LiteralRule:
         return self._rules[index]
-
-    @property
-    def n_sums(self) -> int:
-        """The weights of two classes at a column's codes, and one class's in the first column."""
-        return 3 * self._layout.most_codes
-
-    @property
-    def cells_of_a_row(self) -> int:
-        """How many cells of a row a round looks at: all."""
-        return len(self._layout.n_codes)
-
-    @property
-    def sums_of_a_round(self) -> int:
-        """How many sums a round adds up: one for each code and class."""
-        return 2 * self._layout.size
 
     def scores(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return each rule's weighted number of correct rows.

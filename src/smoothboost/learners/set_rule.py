@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from smoothboost.counting.engine import CountEngine
 from smoothboost.counting.layout import CodeLayout
-from smoothboost.learners.choices import OneChoice, RuleCandidates
+from smoothboost.learners.choices import OneChoice, OneColumnCandidates
 from smoothboost.learners.literals import Constraints, literals_of
 from smoothboost.privacy.factored import FactoredScores
 from smoothboost.rules import Literal, LiteralRule, Members, Test
@@ -26,7 +26,7 @@ _STEPS = 32
 """Thresholds of a round are this part of a column apart: two codes of 64."""
 
 
-class SetRuleCandidates(RuleCandidates):
+class SetRuleCandidates(OneColumnCandidates):
     """Thresholds, single categories, sets of categories, and constants.
 
     An item is a literal, whose two rules are each other's opposite, or a column of categories,
@@ -99,21 +99,6 @@ class SetRuleCandidates(RuleCandidates):
     def n_options(self) -> int:
         """As many as would be as hard to choose among: two for each item."""
         return 2 * len(self._outline.items)
-
-    @property
-    def n_sums(self) -> int:
-        """The weights of two classes at a column's codes, and one class's in the first column."""
-        return 3 * self._layout.most_codes
-
-    @property
-    def cells_of_a_row(self) -> int:
-        """How many cells of a row a round looks at: all."""
-        return len(self._layout.n_codes)
-
-    @property
-    def sums_of_a_round(self) -> int:
-        """How many sums a round adds up: one for each code and class."""
-        return 2 * self._layout.size
 
     def __len__(self) -> int:
         return len(self._outline)

@@ -13,7 +13,6 @@ from time import perf_counter
 import numpy as np
 
 from smoothboost.counting.count_table import most_indexes
-from smoothboost.counting.engine import Needs
 from smoothboost.learners.choices import Candidates
 from smoothboost.table.cells import encoder
 from smoothboost.table.columns import Numeric
@@ -124,8 +123,6 @@ def work_of(
     """Return what there is to do in a fit of so many rounds on so many rows."""
     first = candidates[0]
     kind = "pairs" if first.needs.pairs else "regions" if first.needs.regions else "one column"
-    if kind == "one column":
-        assert first.needs == Needs()
     return Work(
         kind,
         n_rows,

@@ -27,7 +27,7 @@ def test_help_names_the_commands_that_exist():
 
 @pytest.fixture
 def small_demo(monkeypatch, tmp_path) -> Path:
-    monkeypatch.setattr(cli, "load_demo", lambda: datasets.load_demo(3_000, 1_000))
+    monkeypatch.setattr(cli.demo, "load_demo", lambda: datasets.load_demo(3_000, 1_000))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

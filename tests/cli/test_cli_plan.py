@@ -27,7 +27,7 @@ def test_plan_compares_epsilons(folder):
     shown = run("plan", "schema.json", "--rows", 100, "--epsilon", 0.7).stdout
     schema = Schema.read("schema.json")
     rows = [line.split() for line in shown.split("noise of a choice")[-1].splitlines()[1:]]
-    assert [float(row[0]) for row in rows] == sorted([*cli.EPSILONS, 0.7])
+    assert [float(row[0]) for row in rows] == sorted([*cli.fit.EPSILONS, 0.7])
     for epsilon, rounds, noise, *_ in rows:
         plan = SmoothBoostClassifier(schema=schema, epsilon=float(epsilon)).plan(100)
         assert (int(rounds), noise) == (plan.n_rounds, f"{plan.noise:.3f}")

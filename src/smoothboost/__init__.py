@@ -1,13 +1,25 @@
-"""Differentially private boosted rules that people can read."""
+"""Differentially private boosted rules that people can read.
 
-from smoothboost._version import __version__ as __version__
-from smoothboost.classifier import SmoothBoostClassifier
-from smoothboost.exceptions import BudgetTooSmallWarning, PrivacyLeakWarning, SeededNoiseWarning
-from smoothboost.learners.one_rule import OneRule
-from smoothboost.learners.pair_rule import PairRule
-from smoothboost.learners.top_down import TopDown
-from smoothboost.release.model import Model
-from smoothboost.table.schema import Boolean, Categorical, Date, Numeric, Schema
+Names are imported when they are first used, so that `import smoothboost` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from smoothboost._version import __version__ as __version__
+    from smoothboost.classifier import SmoothBoostClassifier
+    from smoothboost.exceptions import (
+        BudgetTooSmallWarning,
+        PrivacyLeakWarning,
+        SeededNoiseWarning,
+        WeakPrivacyWarning,
+    )
+    from smoothboost.learners.one_rule import OneRule
+    from smoothboost.learners.pair_rule import PairRule
+    from smoothboost.learners.top_down import TopDown
+    from smoothboost.release.model import Model
+    from smoothboost.table.schema import Boolean, Categorical, Date, Numeric, Schema
 
 __all__ = [
     "Boolean",
@@ -23,4 +35,41 @@ __all__ = [
     "SeededNoiseWarning",
     "SmoothBoostClassifier",
     "TopDown",
+    "WeakPrivacyWarning",
 ]
+
+_HOMES = {
+    "Boolean": "table.schema",
+    "BudgetTooSmallWarning": "exceptions",
+    "Categorical": "table.schema",
+    "Date": "table.schema",
+    "Model": "release.model",
+    "Numeric": "table.schema",
+    "OneRule": "learners.one_rule",
+    "PairRule": "learners.pair_rule",
+    "PrivacyLeakWarning": "exceptions",
+    "Schema": "table.schema",
+    "SeededNoiseWarning": "exceptions",
+    "SmoothBoostClassifier": "classifier",
+    "TopDown": "learners.top_down",
+    "WeakPrivacyWarning": "exceptions",
+    "__version__": "_version",
+}
+"""The module that each name is in."""
+
+_MODULES = ("datasets", "theory")
+"""The modules that are public as such."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"smoothboost.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'smoothboost' has no attribute {name!r}")
+    value = getattr(import_module(f"smoothboost.{_HOMES[name]}"), name)
+    globals()[name] = value  # the next time, Python finds it itself
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES, *_MODULES})

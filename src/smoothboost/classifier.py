@@ -222,9 +222,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         in_votes = plan.following is None and plan.look("link") is None
         costs = costs_of(decision, own, table.n_rows, in_votes)
         booster = Booster(engines, candidates, plan, costs)
-        with progress(self.verbose, "rounds", plan.n_rounds) as on_round:
-            rules = boost(booster, bits, on_round)
-
+        # Set before the first choice: from here on the budget counts as spent, come what may.
         private = plan.budget.epsilon is not None
         self.privacy_ = Guarantee(
             epsilon=None if plan.budget.epsilon is None else float(plan.budget.epsilon),
@@ -237,6 +235,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             seeded=private and self.random_state is not None,
             drafted=schema.drafted,
         )
+        with progress(self.verbose, "rounds", plan.n_rounds) as on_round:
+            rules = boost(booster, bits, on_round)
         link = booster.released_link(costs(booster.shares))
         self.model_ = Model(schema, rules, self.privacy_, link, booster.errors)
         self.classes_ = np.unique(self.model_.classes)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from commands import FIT, failure, read_csv, run
 
-from smoothboost import Model, __version__, _show, cli, datasets
+from smoothboost import Model, __version__, _show, datasets
 
 
 def test_version_is_the_package_version():
@@ -18,7 +18,7 @@ def test_version_is_the_package_version():
 
 def test_help_names_the_commands_that_exist():
     shown = run("--help").stdout
-    for command in ("demo", "fit", "predict", "explain", "plan", "schema"):
+    for command in ("demo", "fit", "predict", "explain", "plan", "docs", "version", "schema"):
         assert f" {command} " in shown
 
 
@@ -27,7 +27,8 @@ def test_help_names_the_commands_that_exist():
 
 @pytest.fixture
 def small_demo(monkeypatch, tmp_path) -> Path:
-    monkeypatch.setattr(cli.demo, "load_demo", lambda: datasets.load_demo(3_000, 1_000))
+    whole = datasets.load_demo
+    monkeypatch.setattr(datasets, "load_demo", lambda *sizes: whole(*sizes or (3_000, 1_000)))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

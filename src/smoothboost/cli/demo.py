@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from rich.table import Table as RichTable
-from rich.text import Text
-from threadpoolctl import threadpool_limits
 
-from smoothboost.classifier import SmoothBoostClassifier
 from smoothboost.cli import options
 from smoothboost.cli.fit import fit_and_show
 from smoothboost.cli.showing import out, say, say_written, section
-from smoothboost.datasets import Dataset, load_demo
-from smoothboost.release.model import Model
-from smoothboost.table.coded import Table
-from smoothboost.table.files import reserved
-from smoothboost.table.schema import Categorical
+
+if TYPE_CHECKING:
+    from smoothboost.classifier import SmoothBoostClassifier
+    from smoothboost.datasets import Dataset
+    from smoothboost.release.model import Model
 
 
 def demo(
@@ -32,6 +27,9 @@ def demo(
     force: options.Force = False,
 ) -> None:
     """Fit and show a model of a made-up census table; needs no data."""
+    from smoothboost.classifier import SmoothBoostClassifier
+    from smoothboost.table.files import reserved
+
     n_rounds = "auto" if rounds is None else rounds
     classifier = SmoothBoostClassifier(
         epsilon=epsilon, n_rounds=n_rounds, random_state=seed, verbose=1
@@ -46,6 +44,11 @@ def demo(
 
 
 def _run_demo(classifier: SmoothBoostClassifier) -> Model:
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    from smoothboost.datasets import load_demo
+
     people = load_demo()
     classifier.set_params(schema=people.schema)
     say(out, "A made-up census table, smoothboost.datasets.load_demo(): who earns over 50K?")
@@ -68,7 +71,13 @@ def _run_demo(classifier: SmoothBoostClassifier) -> Model:
 
 def _accuracies(people: Dataset, model: Model) -> dict[str, float]:
     """Return test accuracies of the model and of what it can be compared with."""
-    from sklearn.ensemble import HistGradientBoostingClassifier  # slow to import
+    import numpy as np
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    from smoothboost.classifier import SmoothBoostClassifier
+    from smoothboost.table.coded import Table
+    from smoothboost.table.schema import Categorical
 
     rows = Table.from_frame(people.schema, people.data, people.target)
     test = Table.from_frame(people.schema, people.test_data, people.test_target)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from smoothboost import _validate
-from smoothboost.classifier import LEARNERS, Learner, SmoothBoostClassifier
-from smoothboost.parameters import THRESHOLDS
-from smoothboost.table.schema import Schema
+
+if TYPE_CHECKING:
+    from smoothboost.classifier import Learner, SmoothBoostClassifier
+    from smoothboost.table.schema import Schema
 
 Data = Annotated[
     Path,
@@ -45,6 +48,56 @@ Seed = Annotated[
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")
+]
+
+PARAMETERS = {
+    "class_weight": "--class-weight",
+    "density": "--density",
+    "calibrate": "--calibrate",
+    "calibration": "--calibration",
+    "criterion": "--criterion",
+    "delta": "--delta",
+    "epsilon": "--epsilon",
+    "forbidden_columns": "--forbid",
+    "learner": "--learner",
+    "learning_rate": "--learning-rate",
+    "literals": "--literals",
+    "max_pairs": "--max-pairs",
+    "mechanism": "--mechanism",
+    "monotone_columns": "--monotone",
+    "n_rounds": "--rounds",
+    "n_rows": "--rows",
+    "random_state": "--seed",
+    "rows_per_person": "--rows-per-person",
+    "splits": "--splits",
+    "threshold": "--threshold",
+}
+"""The option of each parameter of the estimator."""
+
+
+@contextmanager
+def naming_options() -> Iterator[None]:
+    """Let a message that expects something of a parameter name its option.
+
+    Examples
+    --------
+    >>> with naming_options():
+    ...     raise ValueError("Expected n_rounds to be a whole number >= 1, got 0.")
+    Traceback (most recent call last):
+    ValueError: Expected --rounds to be a whole number >= 1, got 0.
+    """
+    try:
+        yield
+    except ValueError as error:
+        text = str(error).replace("(or None for no privacy)", "(or inf for no privacy)")
+        text = text.replace(' (or "auto")', " (or leave it out)")
+        found = re.match(r"Expected (no )?(\w+)", text)
+        if found and found[2] in PARAMETERS:
+            text = text[: found.start(2)] + PARAMETERS[found[2]] + text[found.end(2) :]
+        raise ValueError(text) from None
 
 
 @dataclass(frozen=True)
@@ -128,6 +181,8 @@ class FitOptions:
 
     def classifier(self, schema: Schema, **others: Any) -> SmoothBoostClassifier:
         """Return the estimator that the options ask for, which checks them."""
+        from smoothboost.classifier import SmoothBoostClassifier
+
         return SmoothBoostClassifier(
             schema=schema,
             delta=self.delta,
@@ -148,6 +203,8 @@ class FitOptions:
 
     def _learner(self) -> str | Learner:
         """Return a learner with the options that were given; without any, its name says it all."""
+        from smoothboost.classifier import LEARNERS
+
         learner = LEARNERS[_validate.one_of("learner", self.learner, LEARNERS)]
         options: dict[str, Any] = {
             "literals": self.literals,
@@ -198,6 +255,8 @@ def _or_auto(value: Any) -> Any:
 
 def _threshold(declared: Sequence[str]) -> str | dict[str, float]:
     """Read accuracy, balanced, or CLASS=COST for some classes."""
+    from smoothboost.parameters import THRESHOLDS
+
     if len(declared) < 2 and (not declared or declared[0] in THRESHOLDS):
         return declared[0] if declared else THRESHOLDS[0]
     return _numbers("threshold", "COST", declared, f"{', '.join(THRESHOLDS)} or ")
@@ -213,9 +272,9 @@ def _numbers(option: str, what: str, declared: Sequence[str], others: str = "") 
         except ValueError:
             value = None
         if value is None or not label:
-            raise ValueError(f"Expected {option} to be {others}CLASS={what}, got {text!r}.")
+            raise ValueError(f"Expected --{option} to be {others}CLASS={what}, got {text!r}.")
         if label in numbers:
-            raise ValueError(f"Expected {option} of {label!r} once, got it twice.")
+            raise ValueError(f"Expected --{option} of {label!r} once, got it twice.")
         numbers[label] = value
     return numbers
 
@@ -227,6 +286,6 @@ def _monotone(declared: Sequence[str]) -> dict[str, int]:
     for text in declared:
         name, _, sign = text.rpartition("=")
         if not name or sign not in signs:
-            raise ValueError(f"Expected monotone to be COL=+1 or COL=-1, got {text!r}.")
+            raise ValueError(f"Expected --monotone to be COL=+1 or COL=-1, got {text!r}.")
         columns[name] = signs[sign]
     return columns

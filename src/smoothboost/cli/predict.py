@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from smoothboost._show import progress
 from smoothboost.cli import options
-from smoothboost.cli.showing import out, say
-from smoothboost.release.model import Model
-from smoothboost.release.scored import write_scored
-from smoothboost.table.files import check_suffix, parts_of, reserved
-from smoothboost.table.streams import n_rows_of
+from smoothboost.cli.showing import err, say, show_json
 
 
 def predict(
@@ -17,12 +12,29 @@ def predict(
     output: options.Output,
     separator: options.Separator = None,
     force: options.Force = False,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Add a prediction and the probability of each class to rows, batch by batch."""
+    r"""Add predictions and probabilities to rows.
+
+    They are read and written batch by batch, so they may be more than fit into memory.
+
+    \b
+    Example: smoothboost predict income.model.json newcomers.csv -o scored.csv
+    """
+    from smoothboost._show import progress
+    from smoothboost.release.model import Model
+    from smoothboost.release.scored import write_scored
+    from smoothboost.table.files import check_suffix, parts_of, reserved
+    from smoothboost.table.streams import n_rows_of
+
     released = Model.read(model)
     suffix = check_suffix(output)
     with reserved(output, force) as temporary:
         parts = parts_of(data, separator)
-        with progress(1, "rows", n_rows_of(parts), leave=False) as on_rows:
+        with progress(not quiet, "rows", n_rows_of(parts), leave=False) as on_rows:
             n_rows = write_scored(released, parts, temporary, suffix, on_rows)
-    say(out, f"Wrote {output}: {n_rows:,} rows with their predictions.")
+    if as_json:
+        show_json({"output": str(output), "rows": n_rows})
+    elif not quiet:
+        say(err, f"Wrote {output}: {n_rows:,} rows with their predictions.")

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from rich.text import Text
-
 from smoothboost.cli import options
 from smoothboost.cli.showing import err, out, say, warn
-from smoothboost.table.draft import draft_schema
-from smoothboost.table.files import read_table, reserved
 
 
 def draft(
@@ -21,6 +17,11 @@ def draft(
 
     All rows are read into memory: of a table that is too large for it, give a sample.
     """
+    from rich.text import Text
+
+    from smoothboost.table.draft import draft_schema
+    from smoothboost.table.files import read_table, reserved
+
     with reserved(output, force) as temporary:
         rows = read_table(data, separator=separator)
         if target not in rows.column_names:

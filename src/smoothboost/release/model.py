@@ -355,7 +355,8 @@ class Model:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the model to a JSON file: what may be released, and nothing else."""
-        Path(path).write_bytes(self.to_json().encode())  # with the same line ends everywhere
+        with replacing(Path(path)) as temporary:
+            temporary.write_bytes(self.to_json().encode())  # with the same line ends everywhere
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Model:

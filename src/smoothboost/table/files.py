@@ -1,4 +1,4 @@
-"""Tables on disk, through Arrow, and files that are written whole or not at all."""
+"""Tables on disk, through Arrow."""
 
 from __future__ import annotations
 
@@ -13,51 +13,14 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
 from smoothboost import _validate
+from smoothboost._output import replacing as replacing
+from smoothboost._output import reserved as reserved
 from smoothboost.table.binary_files import arrow_part, parquet_folder, parquet_part
 from smoothboost.table.csv_files import COMPRESSIONS, csv_part
 from smoothboost.table.streams import Part, is_stream, stream_part
 
 CSV = tuple(f".csv{compression}" for compression in ("", *COMPRESSIONS))
 ARROW = (".arrow", ".feather")
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Let a file be written elsewhere in its folder, and put it in place once it is whole.
-
-    The other file is made at once, so that a folder that cannot be written to raises here.
-
-    Examples
-    --------
-    >>> from tempfile import mkdtemp
-    >>> path = Path(mkdtemp()) / "numbers.txt"
-    >>> with replacing(path) as temporary:
-    ...     size = temporary.write_text("1 2 3")
-    ...     path.exists()
-    False
-    >>> path.read_text()
-    '1 2 3'
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    temporary.touch()
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-@contextmanager
-def reserved(path: Path, force: bool) -> Iterator[Path]:
-    """Make sure that a file can be written, before anything is spent on what it will hold."""
-    if path.is_dir():
-        raise ValueError(f"Expected {path} to be a file, got a folder.")
-    if path.exists() and not force:
-        raise ValueError(f"Expected {path} not to exist, got a file; --force overwrites it.")
-    if not path.parent.is_dir():
-        raise ValueError(f"Expected the folder {path.parent} to exist, got no such folder.")
-    with replacing(path) as temporary:
-        yield temporary
 
 
 def is_source(data: Any) -> bool:

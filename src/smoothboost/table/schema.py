@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from smoothboost import _validate
+from smoothboost._output import replacing
 from smoothboost.table.canonical import canonical_text, content_hash, no_duplicates
 from smoothboost.table.columns import KINDS, Boolean, Categorical, Column, Date, Numeric
 from smoothboost.table.declared import (
@@ -238,7 +239,8 @@ class Schema:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the schema to a JSON file."""
-        Path(path).write_bytes(self.to_json().encode())  # with the same line ends everywhere
+        with replacing(Path(path)) as temporary:
+            temporary.write_bytes(self.to_json().encode())  # with the same line ends everywhere
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Schema:

@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 from narwhals.stable.v2.dependencies import is_into_dataframe, is_into_series
 
+from smoothboost._validate import near
+
 _CELLS_AT_ONCE = 1 << 22
 _MOST_ROWS_AT_ONCE = 1 << 17
 
@@ -55,8 +57,12 @@ class Part:
                 f"Expected each column of {self.name} once, got {which} more than once."
             )
         if missing := [name for name in needed if name not in names]:
+            # With half of the declared names in it, the first line is a header and nobody's row.
+            is_header = 2 * len(missing) <= len(needed)
+            hint = near(missing[0], [*names.keys() - set(needed)]) if is_header else ""
             raise ValueError(
-                f"Expected all declared columns in {self.name}; missing are {', '.join(missing)}."
+                f"Expected all declared columns in {self.name}; missing are "
+                f"{', '.join(missing)}.{hint}"
             )
 
     def batches(self, columns: Sequence[str], n_threads: int = 1) -> Iterator[pa.Table]:

@@ -142,6 +142,9 @@ short-lists: $(PAPER)/ready  ## what a model with few rules costs
 audit-full: $(VENV)/ready  ## the exhaustive audits that are too large for CI
 	$(RUN) python tests/privacy/audit_full.py docs/results/audit.csv | tee docs/results/audit.md
 
+startup: $(VENV)/ready  ## what help and imports cost beside those of Typer and scikit-learn
+	$(RUN) python benchmarks/startup.py | tee docs/results/startup.md
+
 soak: $(VENV)/ready  ## fits of tables larger than memory, streamed; takes 12 GB of disk for a while
 	$(RUN) python benchmarks/soak.py | tee docs/results/soak.md
 

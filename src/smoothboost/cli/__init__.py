@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from smoothboost.cli import demo, docs, explain, fit, plan, predict, schema, version
+from smoothboost.cli.options import naming_options
 from smoothboost.cli.showing import err, print_anything, reason, say, warn
 
 UsageError: Any = typer.BadParameter.__base__  # Click's, which newer Typers have inside themselves
@@ -48,7 +49,7 @@ class _Commands(TyperGroup):
             except BrokenPipeError:  # the reader went away: Typer knows what to do
                 raise
             except (ValueError, TypeError, OSError, ImportError) as error:
-                say(err, f"Error: {reason(error)}", "red")
+                say(err, f"Error: {naming_options(reason(error))}", "red")
                 raise typer.Exit(2) from None
             except KeyboardInterrupt as stop:
                 say(err, f"Stopped: {stop}" if str(stop) else "Stopped.", "red")
@@ -60,11 +61,15 @@ def _usage_words(error: Any) -> str:
     near = sorted(getattr(error, "possibilities", None) or ())
     if near:
         return f"{error.message.rstrip('.')}. Did you mean {' or '.join(near)}?"
-    return " ".join(error.format_message().split())
+    words = " ".join(error.format_message().split())
+    if hasattr(error.__cause__, "errors"):  # newer Typers do not say what was typed
+        words += f", got {error.__cause__.errors()[0]['input']!r}."
+    return words
 
 
 # Locals in a traceback would be private rows. Help without rich takes less than half the time.
 app = typer.Typer(
+    name="smoothboost",
     cls=_Commands,
     help="Differentially private boosted rules that people can read.",
     epilog=EXITS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf, isinf
 from typing import TYPE_CHECKING, Any
 
+from smoothboost import _validate
 from smoothboost.cli import options
 from smoothboost.cli.showing import (
     Stopped,
@@ -54,10 +55,12 @@ def fit(
     declared = Schema.read(schema)
     if target in declared.columns:
         raise ValueError(f"Expected the target {target!r} not to be a column of {schema}, got it.")
-    with options.naming_options():
-        classifier = asked.classifier(declared, epsilon=epsilon, random_state=seed)
-        classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
-    classifier.set_params(verbose=not quiet)
+    classifier = asked.classifier(
+        declared, epsilon=epsilon, random_state=seed, verbose=int(not quiet)
+    )
+    classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
+    if seed is not None:
+        _validate.whole("seed", seed, 0)
     try:
         with reserved(output, force) as temporary:
             rows = read_codes(declared, data, target, threads_of(None), not quiet, separator)

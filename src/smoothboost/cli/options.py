@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from inspect import Parameter, signature
@@ -55,6 +54,7 @@ Quiet = Annotated[
 
 PARAMETERS = {
     "class_weight": "--class-weight",
+    "constraints": "--forbid and --monotone",
     "density": "--density",
     "calibrate": "--calibrate",
     "calibration": "--calibration",
@@ -70,34 +70,29 @@ PARAMETERS = {
     "monotone_columns": "--monotone",
     "n_rounds": "--rounds",
     "n_rows": "--rows",
-    "random_state": "--seed",
+    "seed": "--seed",
     "rows_per_person": "--rows-per-person",
+    "separator": "--separator",
     "splits": "--splits",
     "threshold": "--threshold",
 }
 """The option of each parameter of the estimator."""
 
 
-@contextmanager
-def naming_options() -> Iterator[None]:
+def naming_options(message: str) -> str:
     """Let a message that expects something of a parameter name its option.
 
     Examples
     --------
-    >>> with naming_options():
-    ...     raise ValueError("Expected n_rounds to be a whole number >= 1, got 0.")
-    Traceback (most recent call last):
-    ValueError: Expected --rounds to be a whole number >= 1, got 0.
+    >>> naming_options("Expected n_rounds to be a whole number >= 1, got 0.")
+    'Expected --rounds to be a whole number >= 1, got 0.'
     """
-    try:
-        yield
-    except ValueError as error:
-        text = str(error).replace("(or None for no privacy)", "(or inf for no privacy)")
-        text = text.replace(' (or "auto")', " (or leave it out)")
-        found = re.match(r"Expected (no )?(\w+)", text)
-        if found and found[2] in PARAMETERS:
-            text = text[: found.start(2)] + PARAMETERS[found[2]] + text[found.end(2) :]
-        raise ValueError(text) from None
+    message = message.replace("(or None for no privacy)", "(or inf for no privacy)")
+    message = message.replace(' (or "auto")', " (or leave it out)")
+    found = re.match(r"Expected (no )?(\w+)", message)
+    if found and found[2] in PARAMETERS:
+        return message[: found.start(2)] + PARAMETERS[found[2]] + message[found.end(2) :]
+    return message
 
 
 @dataclass(frozen=True)
@@ -215,8 +210,10 @@ class FitOptions:
         given = {option: value for option, value in options.items() if value is not None}
         for option in given:
             if not hasattr(learner, option):
+                owners = [name for name, each in LEARNERS.items() if hasattr(each, option)]
                 raise ValueError(
-                    f"Expected no --{option.replace('_', '-')} with learner {self.learner}."
+                    f"Expected no --{option.replace('_', '-')} with learner {self.learner}; it is "
+                    f"for --learner {' and '.join(owners)}."
                 )
         return replace(learner, **given) if given else self.learner
 

@@ -40,9 +40,8 @@ def plan(
     from smoothboost.table.schema import Schema
 
     declared = Schema.read(schema)
-    with options.naming_options():
-        classifier = asked.classifier(declared, epsilon=epsilon)
-        planned = classifier.plan(rows)
+    classifier = asked.classifier(declared, epsilon=epsilon)
+    planned = classifier.plan(rows)
     others = _other_budgets(classifier, planned)
     if as_json:
         show_json({**plan_document(planned), "other_budgets": [_brief(each) for each in others]})
@@ -70,11 +69,13 @@ def _other_budgets(classifier: SmoothBoostClassifier, planned: Plan) -> list[Pla
 
 def _brief(plan: Plan) -> dict[str, Any]:
     """Return what a budget buys."""
+    from smoothboost.fitting.plan_text import off_by
+
     return {
         "epsilon": float(plan.budget.epsilon or inf),
         "delta": plan.budget.delta,
         "rounds": plan.n_rounds,
-        "off_by": plan.lost_rows / plan.measure.n_rows,
+        "off_by": off_by(plan),
     }
 
 
@@ -117,7 +118,8 @@ def _what_delta_buys(planned: Plan, others: list[Plan]) -> str:
         return ""
     pure, approximate = line[0], line[-1]
     delta = _written(approximate.budget.delta)
-    if (approximate.n_rounds, approximate.lost_rows) == (pure.n_rounds, pure.lost_rows):
+    same_noise = share_words(approximate) == share_words(pure)
+    if approximate.n_rounds == pure.n_rounds and same_noise:
         return f"delta = {delta} would buy nothing here."
     if approximate.n_rounds == pure.n_rounds:
         return (

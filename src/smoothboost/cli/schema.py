@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from smoothboost import _validate
 from smoothboost.cli import options
 from smoothboost.cli.showing import err, out, say, warn
 
@@ -25,8 +26,9 @@ def draft(
     with reserved(output, force) as temporary:
         rows = read_table(data, separator=separator)
         if target not in rows.column_names:
+            hint = _validate.near(target, rows.column_names)
             raise ValueError(
-                f"Expected the target column {target!r} in {data}, got no such column."
+                f"Expected the target column {target!r} in {data}, got no such column.{hint}"
             )
         labels = rows[target]
         if labels.null_count:

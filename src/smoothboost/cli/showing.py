@@ -13,6 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smoothboost._validate import near
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
@@ -87,8 +89,17 @@ def show_json(document: dict[str, Any]) -> None:
 def reason(error: Exception) -> str:
     """Return what an error says, in one line."""
     if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}."
+        hint = _near_file(Path(error.filename)) if isinstance(error, FileNotFoundError) else ""
+        return f"{error.filename}: {error.strerror}.{hint}"
     return " ".join(str(error).split())
+
+
+def _near_file(path: Path) -> str:
+    """Return the question whether a file of a similar name was meant."""
+    try:
+        return near(path.name, [each.name for each in path.parent.iterdir()])
+    except OSError:  # nor is there the folder
+        return ""
 
 
 def say_written(path: Path, model: Model) -> None:

@@ -24,7 +24,8 @@ def warn_of_budget(plan: Plan, candidates: Candidates, schema: Schema) -> None:
     epsilon = None if plan.budget.epsilon is None else float(plan.budget.epsilon)
     for reason in weaknesses_of(epsilon, plan.budget.delta, plan.measure.n_rows):
         warnings.warn(
-            f"The guarantee will be weak: {reason}. See docs/privacy/weak-guarantees.md.",
+            f"The guarantee will be weak: {reason}. Why that matters: smoothboost docs "
+            "weak-guarantees (docs/privacy/weak-guarantees.md).",
             WeakPrivacyWarning,
             stacklevel=3,
         )

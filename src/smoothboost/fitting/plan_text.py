@@ -120,12 +120,19 @@ def share_words(plan: Plan) -> str:
     A choice of the first kind loses at most ln(options) / eta of the weight, about, whatever the
     density; times the weight of all rows, it can be compared between budgets and learners.
     """
-    share = plan.lost_rows / plan.measure.n_rows
-    return "all" if share >= 1 else f"{100 * share:.2g}%"
+    share = off_by(plan)
+    return "all" if share is None or share >= 1 else f"{100 * share:.2g}%"
+
+
+def off_by(plan: Plan) -> float | None:
+    """Return what share of the rows a choice may be off by; None if there is no limit."""
+    return plan.lost_rows / plan.measure.n_rows if isfinite(plan.lost_rows) else None
 
 
 def noise_words(plan: Plan) -> str:
     """Say what the noise means for a rule."""
+    if share_words(plan) == "all":
+        return "off by all of the rows: rules will be as good as random"
     rows = f"{plan.lost_rows:,.0f}" if plan.lost_rows >= 1 else "less than one"
     return (
         f"off by about {share_words(plan)} of the rows ({rows}): a rule must beat the others by as "
@@ -209,7 +216,6 @@ def _spending(plan: Plan) -> RenderableType:
 def plan_document(plan: Plan) -> dict[str, Any]:
     """Return a plan as plain numbers, texts and lists, as `smoothboost plan --json` prints it."""
     private = plan.mechanism is not None
-    lost = plan.lost_rows
     return {
         "rows": plan.measure.n_rows,
         "epsilon": float(plan.budget.epsilon or 0) if private else None,
@@ -222,7 +228,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "rules_of_a_round": plan.n_rules,
         "density": float(plan.measure.density),
         "learning_rate": float(plan.measure.learning_rate),
-        "off_by": lost / plan.measure.n_rows if isfinite(lost) else None,
+        "off_by": off_by(plan),
         "spent_on": [
             {
                 "kind": spent.kind,

@@ -363,7 +363,9 @@ class Model:
         """Read a model from a JSON file."""
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except (ValueError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError:
+            raise ValueError(f"{path} is not a model. Expected text in UTF-8.") from None
+        except ValueError as error:
             raise ValueError(f"{path} is not a model. {error}") from None
 
 

@@ -214,7 +214,10 @@ class Schema:
     def from_dict(cls, document: Any) -> Schema:
         """Read a schema from plain lists and dictionaries."""
         if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise ValueError(f'Expected a schema with "format": "{FORMAT}", got something else.')
+            got = document.get("format") if isinstance(document, dict) else document
+            raise ValueError(
+                f'Expected a schema with "format": "{FORMAT}", got {_validate.shown(got)}.'
+            )
         version = document.get("version")
         if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
             raise ValueError(
@@ -247,7 +250,9 @@ class Schema:
         """Read a schema from a JSON file."""
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except (ValueError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError:
+            raise ValueError(f"{path} is not a schema. Expected text in UTF-8.") from None
+        except ValueError as error:
             raise ValueError(f"{path} is not a schema. {error}") from None
 
     def __eq__(self, other: object) -> bool:

@@ -22,7 +22,7 @@ ROOMS = (
     {"parameters", "classifier"},
     {"dask"},
     {"datasets", "theory"},
-    {"cli"},
+    {"cli", "__main__"},
     {""},  # the package itself
 )
 """Lowest first: a room may import from those before it, and from itself."""

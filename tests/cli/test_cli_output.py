@@ -207,6 +207,43 @@ def test_plan_has_numbers(folder, epsilon):
     assert (0.5, 1e-6) in budgets
 
 
+def keys_of(told) -> set[str]:
+    if isinstance(told, list):
+        return set().union(*map(keys_of, told))
+    return {*told, *keys_of([*told.values()])} if isinstance(told, dict) else set()
+
+
+def test_the_page_names_every_key(folder):
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+    told = document(*FIT, "-o", "model.json")
+    guarantee = told.pop("guarantee")
+    assert {"holds", "weaknesses", "may_be_released"} < set(guarantee)
+    told["votes"] = [{"votes": line["votes"]} for line in told["votes"]]
+    keys = keys_of(told) | keys_of(document(*PLAN))
+    assert [key for key in sorted(keys) if f"`{key}`" not in page] == []
+
+
+def test_the_page_names_every_command():
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+    commands = [command.callback.__name__ for command in cli.app.registered_commands]
+    commands += [
+        f"schema {command.callback.__name__}" for command in cli.schema_app.registered_commands
+    ]
+    assert len(commands) > 7
+    assert [each for each in commands if f"| `smoothboost {each}" not in page] == []
+
+
+def test_every_command_has_an_example_and_help_has_the_exit_codes():
+    commands = ("demo", "fit", "predict", "explain", "plan", "docs", "version", "schema draft")
+    for name in commands:
+        assert f"Example: smoothboost {name}" in run(*name.split(), "--help").stdout
+    example = "people.schema.json \\\n             --target income"
+    assert example in run("fit", "--help").stdout
+    shown = " ".join(run("--help").stdout.split())
+    for words in ("0 done", "2 bad input", "130 stopped by Ctrl-C", "--install-completion"):
+        assert words in shown
+
+
 def test_predict_and_version_have_json_too(folder):
     run(*FIT, "-q", "-o", "model.json")
     told = document("predict", "model.json", "rows.csv", "-o", "scored.csv")

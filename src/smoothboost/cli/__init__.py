@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from inspect import cleandoc
 from typing import Annotated, Any
 
 import typer
@@ -67,6 +68,11 @@ def _usage_words(error: Any) -> str:
     return words
 
 
+def _help_of(command: Callable[..., None]) -> str:
+    """Return a command's docstring, with Click's sign for keeping lines before its example."""
+    return cleandoc(command.__doc__ or "").replace("\n\nExample:", "\n\n\b\nExample:")
+
+
 # Locals in a traceback would be private rows. Help without rich takes less than half the time.
 app = typer.Typer(
     name="smoothboost",
@@ -88,8 +94,8 @@ for command in (
     docs.docs,
     version.version,
 ):
-    app.command()(command)
-schema_app.command()(schema.draft)
+    app.command(help=_help_of(command))(command)
+schema_app.command(help=_help_of(schema.draft))(schema.draft)
 
 
 def _show_version(wanted: bool) -> None:

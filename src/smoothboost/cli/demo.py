@@ -26,7 +26,10 @@ def demo(
     ] = None,
     force: options.Force = False,
 ) -> None:
-    """Fit and show a model of a made-up census table; needs no data."""
+    """Fit and show a model of a made-up census table; needs no data.
+
+    Example: smoothboost demo --epsilon 0.5
+    """
     from smoothboost.classifier import SmoothBoostClassifier
     from smoothboost.table.files import reserved
 

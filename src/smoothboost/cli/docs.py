@@ -19,9 +19,8 @@ AsPath = Annotated[bool, typer.Option("--path", help="Print where the page's fil
 
 
 def docs(page: Page = None, path: AsPath = False) -> None:
-    r"""Read what is guaranteed, and why: the pages that messages name.
+    """Read what is guaranteed, and why: the pages that messages name.
 
-    \b
     Example: smoothboost docs privacy
     """
     pages = installed_pages()

@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
 
 def explain(model: options.ModelFile, as_json: options.Json = False) -> None:
-    r"""Show a model: guarantee, votes, what columns add.
+    """Show a model: guarantee, votes, what columns add.
 
-    \b
     Example: smoothboost explain income.model.json
     """
     from smoothboost.release import display

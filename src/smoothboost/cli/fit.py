@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf, isinf
 from typing import TYPE_CHECKING, Any
 
@@ -41,29 +43,29 @@ def fit(
 
     The rows are read once, batch by batch, so they may be more than fit into memory.
 
-    \b
-    Example: smoothboost fit people.csv --schema people.schema.json \\
+    Example: smoothboost fit people.csv --schema people.schema.json \
                --target income --epsilon 0.5 -o income.model.json
     """
-    from smoothboost.cli.explain import model_document
-    from smoothboost.fitting.plan_text import plan_document, plan_table
-    from smoothboost.parameters import threads_of
-    from smoothboost.table.batches import read_codes
-    from smoothboost.table.files import reserved
-    from smoothboost.table.schema import Schema
+    with _telling_what_was_spent() as estimators:
+        from smoothboost.fitting.plan_text import plan_document, plan_table
+        from smoothboost.parameters import threads_of
+        from smoothboost.table.batches import read_codes
+        from smoothboost.table.files import reserved
+        from smoothboost.table.schema import Schema
 
-    declared = Schema.read(schema)
-    if target in declared.columns:
-        raise ValueError(f"Expected the target {target!r} not to be a column of {schema}, got it.")
-    classifier = asked.classifier(
-        declared, epsilon=epsilon, random_state=seed, verbose=int(not quiet)
-    )
-    classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
-    if seed is not None:
-        _validate.whole("seed", seed, 0)
-    try:
+        declared = Schema.read(schema)
+        if target in declared.columns:
+            raise ValueError(
+                f"Expected the target {target!r} not to be a column of {schema}, got it."
+            )
+        shown = int(not quiet)
+        classifier = asked.classifier(declared, epsilon=epsilon, random_state=seed, verbose=shown)
+        estimators.append(classifier)
+        classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
+        if seed is not None:
+            _validate.whole("seed", seed, 0)
         with reserved(output, force) as temporary:
-            rows = read_codes(declared, data, target, threads_of(None), not quiet, separator)
+            rows = read_codes(declared, data, target, threads_of(None), shown, separator)
             planned = classifier.plan(rows.n_rows)
             if not quiet and not as_json:
                 section("Plan", plan_table(planned), err)
@@ -71,24 +73,35 @@ def fit(
             _warn_of_no_noise(classifier)
             model: Model = classifier.fit(rows, None).model_
             model.write(temporary)
-    except KeyboardInterrupt:
-        raise Stopped(_what_was_spent(classifier)) from None
-    except Exception:
-        if hasattr(classifier, "privacy_"):
-            say(err, "The budget counts as spent: private choices were made before this error.")
-        raise
     # The model is in its place before anything of it is printed: no terminal can lose it.
     if not quiet and not as_json:
         say_written(output, model)
         show_model(model)
     if as_json:
+        from smoothboost.cli.explain import model_document
+
         show_json({"output": str(output), "plan": plan_document(planned), **model_document(model)})
 
 
-def _what_was_spent(classifier: SmoothBoostClassifier) -> str:
-    if hasattr(classifier, "privacy_"):
-        return "no model was written, but private choices were made: the budget counts as spent."
-    return "nothing was spent, as no private choice was made yet, and nothing was written."
+@contextmanager
+def _telling_what_was_spent() -> Iterator[list[SmoothBoostClassifier]]:
+    """If a fit is stopped or fails, say whether its budget counts as spent.
+
+    It does once an estimator of the list has its guarantee, which it gets before its first choice.
+    """
+    estimators: list[SmoothBoostClassifier] = []
+    try:
+        yield estimators
+    except KeyboardInterrupt:
+        if any(hasattr(each, "privacy_") for each in estimators):
+            raise Stopped(
+                "no model was written, but private choices were made: the budget counts as spent."
+            ) from None
+        raise Stopped("nothing was spent or written; no private choice was made yet.") from None
+    except Exception:
+        if any(hasattr(each, "privacy_") for each in estimators):
+            say(err, "The budget counts as spent: private choices were made before this error.")
+        raise
 
 
 def fit_and_show(classifier: SmoothBoostClassifier, frame: Any, labels: Any, n_rows: int) -> Model:

@@ -31,9 +31,8 @@ def plan(
     asked: options.FitOptions,
     as_json: options.Json = False,
 ) -> None:
-    r"""Say what a fit would spend on what, before any row is touched.
+    """Say what a fit would spend on what, before any row is touched.
 
-    \b
     Example: smoothboost plan people.schema.json --rows 30000 --epsilon 0.5
     """
     from smoothboost.fitting.plan_text import plan_document, plan_table

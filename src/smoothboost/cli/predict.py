@@ -15,11 +15,10 @@ def predict(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    r"""Add predictions and probabilities to rows.
+    """Add predictions and probabilities to rows.
 
     They are read and written batch by batch, so they may be more than fit into memory.
 
-    \b
     Example: smoothboost predict income.model.json newcomers.csv -o scored.csv
     """
     from smoothboost._show import progress

@@ -17,6 +17,8 @@ def draft(
     """Draft a schema from rows, for a person to edit. The draft is not private.
 
     All rows are read into memory: of a table that is too large for it, give a sample.
+
+    Example: smoothboost schema draft people.csv --target income -o people.schema.json
     """
     from rich.text import Text
 

@@ -9,9 +9,8 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyarrow", "narwhals", "typer", "
 
 
 def version(as_json: options.Json = False) -> None:
-    r"""Show versions: for reports of bugs.
+    """Show versions: for reports of bugs.
 
-    \b
     Example: smoothboost version --json
     """
     import platform

@@ -202,8 +202,9 @@ def check_label_kind(schema: Schema, y: Any) -> None:
     if numbered and not any(text_of(label).lstrip("-").isdigit() for label in schema.target):
         raise ValueError(
             f"Expected labels that are declared classes ({', '.join(map(repr, schema.target))}), "
-            "got whole numbers. StackingClassifier, VotingClassifier and OneVsRestClassifier pass "
-            "the numbers of classes: for those, declare target=[0, 1, ...] and number y yourself."
+            "got whole numbers. If scikit-learn numbered them (stacking, voting, bagging, "
+            "one-vs-rest, cross_val_predict of probabilities), declare the numbers: "
+            "Schema(schema.columns, target=[0, 1, ...])."
         )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import ceil
-from textwrap import shorten, wrap
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,10 +25,10 @@ FOR, AGAINST = "#3b6fb6", "#c8622c"
 CLASS_COLOURS = ("#3b6fb6", "#c8622c", "#3c8d5a", "#8a5aa8", "#b8912c", "#4aa3b5", "#b5516f")
 """The colours of several classes, in their order; then they begin again."""
 
-_LINE = 32  # letters
+_LINE = 26  # letters
 _MOST_LINES = 3
-_MOST_NUMBERS = 60  # cells of a map that have their votes written on them
-_MOST_NAMES = 16  # of the cells along an axis
+_MOST_NUMBERS = 7  # cells side by side that have their votes written on them
+_MOST_NAMES = (8, 14)  # of cells along the axes of a map
 
 
 def pyplot() -> Any:
@@ -55,7 +55,7 @@ def plain(text: object) -> str:
 
 def label_lines(text: str, width: int = _LINE) -> str:
     """Break a label into few lines, and leave out what does not fit."""
-    lines = wrap(shorten(text, width * _MOST_LINES, placeholder=" …"), width) or [text]
+    lines = wrap(text, width, max_lines=_MOST_LINES, placeholder=" …", break_on_hyphens=False)
     return plain("\n".join(lines))
 
 
@@ -73,14 +73,25 @@ def draw(ax: Axes, shape: Shape, span: tuple[int, int]) -> Any:
         drawn = _draw_steps(ax, shape)
         ax.set_ylim(low - room, high + room)
         ax.set_ylabel(plain(words))
+        ax.locator_params(axis="y", integer=True)
     else:
         drawn = _draw_bars(ax, shape)
         ax.set_xlim(low - room, high + room)
         ax.set_xlabel(plain(words))
-    if several:
-        ax.legend(frameon=False, fontsize="small")
+        ax.locator_params(axis="x", integer=True)
     tidy(ax)
     return drawn
+
+
+def name_classes(axes: Iterable[Axes], outside: bool) -> None:
+    """Say once which colour is which class, where steps or bars show several."""
+    for ax in axes:
+        artists, labels = ax.get_legend_handles_labels()
+        if len(labels) > 1:
+            place: Any = figure_of(ax) if outside else ax
+            where = {"loc": "outside upper center", "ncols": len(labels)} if outside else {}
+            place.legend(artists, labels, frameon=False, fontsize="small", **where)
+            return
 
 
 def figure_of(ax: Axes) -> Figure:
@@ -146,8 +157,13 @@ def _borders(column: Numeric | Date) -> NDArray[np.float64]:
 
 def _scale(ax: Axes, column: Numeric | Date) -> None:
     """Space an axis as the bins are spaced."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+    from matplotlib.ticker import EngFormatter
+
     if isinstance(column, Date):
-        ax.xaxis_date()
+        locator = AutoDateLocator(minticks=3, maxticks=6)
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
         return
     low = column.low
     if column.scale == "log" and low is not None:
@@ -155,6 +171,7 @@ def _scale(ax: Axes, column: Numeric | Date) -> None:
             ax.set_xscale("log")
         elif low == 0:
             ax.set_xscale("symlog", linthresh=1)
+        ax.locator_params(axis="x", numticks=5)
     if column.scale == "sqrt" and low is not None:
         ax.set_xscale(
             "function",
@@ -163,6 +180,10 @@ def _scale(ax: Axes, column: Numeric | Date) -> None:
                 lambda root: np.square(root) + low,
             ),
         )
+    if max(map(abs, column.cuts)) >= 10_000:
+        ax.xaxis.set_major_formatter(EngFormatter(sep=""))  # 10k, 1M
+    elif column.scale == "log":
+        ax.xaxis.set_major_formatter("{x:g}")
 
 
 def _draw_bars(ax: Axes, shape: Shape) -> list[Any]:
@@ -183,7 +204,7 @@ def _draw_bars(ax: Axes, shape: Shape) -> list[Any]:
         bars.append(ax.barh(middle, votes, height, color=colours, label=plain(label)))
     ax.set_yticks(places, [label_lines(shape.words(0, cell)) for cell in cells], fontsize="small")
     ax.axvline(0, color="0.6", lw=0.8)
-    ax.set_ylabel(plain(shape.names[0]))
+    ax.set_title(plain(shape.names[0]), loc="left", fontsize="medium")
     return bars
 
 
@@ -191,14 +212,13 @@ def _draw_map(ax: Axes, shape: Shape, largest: int) -> Any:
     """Draw the votes for one class by two columns, as a map with one colour scale."""
     columns, rows = shape.cells(0), shape.cells(1)
     votes = np.array([[shape.votes[x[0], y[0], 0] for x in columns] for y in rows])
-    mesh = ax.pcolormesh(
-        votes, cmap=_colours(), vmin=-largest, vmax=largest, edgecolor="0.85", lw=0.4
-    )
-    if votes.size <= _MOST_NUMBERS:
+    lines: dict[str, Any] = {"edgecolor": "0.85", "lw": 0.4} if len(columns) <= 20 else {}
+    mesh = ax.pcolormesh(votes, cmap=_colours(), vmin=-largest, vmax=largest, **lines)
+    if len(columns) <= _MOST_NUMBERS and len(rows) <= 2 * _MOST_NUMBERS:
         for (y, x), each in np.ndenumerate(votes):
             shade = "white" if abs(each) > 0.65 * largest else "black"
-            ax.text(x + 0.5, y + 0.5, f"{each:+d}" if each else "0", color=shade,
-                    ha="center", va="center", fontsize="small")  # fmt: skip
+            middle: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
+            ax.text(x + 0.5, y + 0.5, f"{each:+d}" if each else "0", color=shade, **middle)
     ticks, names = _names(shape, 0, columns)
     ax.set_xticks(ticks, names, rotation=45, ha="right", rotation_mode="anchor", fontsize="small")
     ax.set_yticks(*_names(shape, 1, rows), fontsize="small")
@@ -211,7 +231,7 @@ def _names(
     shape: Shape, axis: int, cells: Sequence[tuple[int, ...]]
 ) -> tuple[list[float], list[str]]:
     """Return where the names of cells stand, and what they are: of many cells, of some."""
-    every = ceil(len(cells) / _MOST_NAMES)
+    every = ceil(len(cells) / _MOST_NAMES[axis])
     chosen = range(0, len(cells), every)
     names = [label_lines(shape.words(axis, cells[at]), 24) for at in chosen]
     return [at + 0.5 for at in chosen], names

@@ -137,6 +137,7 @@ class VotesDisplay:
         ax.set_ylim(len(names) - 0.4, -0.6)
         ax.margins(x=0.12)
         ax.axvline(0, color="0.4", lw=0.8)
+        ax.locator_params(axis="x", integer=True)
         ax.set_xlabel(drawing.plain(self.meaning))
         if self.n_left_out:
             ax.set_title(f"the {len(names)} largest; {self.n_left_out} smaller are not shown",
@@ -280,6 +281,7 @@ class ShapeDisplay:
             for panel_ax, panel in zip(axes, panels, strict=True)
         ]
         self.axes_, self.figure_ = axes, drawing.figure_of(axes[0])
+        drawing.name_classes(axes, outside=ax is None)
         if self.note and ax is None:
             self.figure_.supxlabel(drawing.plain(self.note), fontsize="small")
         return self

@@ -152,7 +152,7 @@ class PrivacyCurveDisplay:
         ax.xaxis.set_major_formatter("{x:g}")
         ax.set_xlabel("epsilon (to the left: more privacy)")
         ax.set_ylabel(drawing.plain(self.score_name))
-        ax.legend(frameon=False)
+        ax.legend()
         drawing.tidy(ax)
         self.ax_, self.figure_ = ax, drawing.figure_of(ax)
         return self

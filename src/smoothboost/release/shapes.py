@@ -29,7 +29,7 @@ class Shape:
     columns : tuple of columns
         Their declarations.
     labels : tuple of str, int, float or bool
-        The classes whose votes are shown: of two, the second; of more, those that it matters to.
+        The classes whose votes are shown: of two, the second; of more, all.
     votes : array of int64, shape (n_codes of each column..., n_labels)
         Votes for each of these classes; of two classes, minus those for the first.
     """
@@ -45,12 +45,13 @@ class Shape:
         return int(np.ptp(self.votes.reshape(-1, len(self.labels)), axis=0).max())
 
     def panels(self) -> list[Shape]:
-        """Return what has a panel of its own: of two columns, each class."""
+        """Return what has a panel of its own: of two columns, each class that they matter to."""
         if len(self.columns) == 1:
             return [self]
         return [
             replace(self, labels=(label,), votes=self.votes[..., at : at + 1])
             for at, label in enumerate(self.labels)
+            if np.ptp(self.votes[..., at])
         ]
 
     def cells(self, axis: int) -> list[tuple[int, ...]]:
@@ -96,7 +97,7 @@ def shapes_of(model: Model, tables: Sequence[VoteTable | LooseRules]) -> tuple[l
         own = table.votes[first]
         votes[columns] = votes[columns] + own if columns in votes else own
     shapes = [_shape(model, columns, own) for columns, own in sorted(votes.items()) if columns]
-    return [shape for shape in shapes if shape.labels], len(model.rules) - drawn
+    return shapes, len(model.rules) - drawn
 
 
 def _shape(model: Model, columns: tuple[int, ...], votes: NDArray[np.int64]) -> Shape:
@@ -105,5 +106,4 @@ def _shape(model: Model, columns: tuple[int, ...], votes: NDArray[np.int64]) -> 
     target = model.schema.target
     if len(target) == 2:
         return Shape(names, declared, target[1:], votes[..., 1:] - votes[..., :1])
-    heard = [at for at in range(len(target)) if np.ptp(votes[..., at])]
-    return Shape(names, declared, tuple(target[at] for at in heard), votes[..., heard])
+    return Shape(names, declared, target, votes)

@@ -104,8 +104,9 @@ class SmoothBoostClassifier(Fitted, ClassifierMixin, BaseEstimator):  # type: ig
         Columns whose effect must be monotone: 1 lets only rules compete that never move to an
         earlier declared class as the value grows, -1 never to a later one.
     n_jobs : int or None, default None
-        Threads; None uses all cores that this process may use, fewer if OMP_NUM_THREADS or
-        `threadpoolctl.threadpool_limits` say so. The model does not depend on it.
+        Threads; -1 uses all processors, -2 all but one. None uses all that this process may use,
+        fewer if OMP_NUM_THREADS or `threadpoolctl.threadpool_limits` say so. The model does not
+        depend on it.
     verbose : int, default 0
         Above 0, shows how many rows were read and how many rounds are done.
 

@@ -60,6 +60,15 @@ class Model:
     errors : tuple of ErrorLook, default ()
         What the fit released about its training error along the way; after no rules, the share of
         the rarer class.
+
+    Examples
+    --------
+    >>> from smoothboost import Model, SmoothBoostClassifier, datasets
+    >>> demo = datasets.load_demo()
+    >>> clf = SmoothBoostClassifier(schema=demo.schema).fit(demo.data, demo.target)
+    >>> again = Model.from_json(clf.model_.to_json())  # Model.read reads a file
+    >>> bool((again.predict(demo.test_data) == clf.predict(demo.test_data)).all())
+    True
     """
 
     schema: Schema

@@ -232,6 +232,9 @@ class TestShapes:
             (Numeric(low=1, high=5, integer=True), 1, [0.5, 2.5, 5.5], "linear"),
             (Numeric(edges=[10, 20, 30]), 1, [8, 20, 32], "linear"),
             (Numeric(edges=[10]), 0, [9, 10, 11], "linear"),
+            (Numeric(edges=[1_000_000, 1_000_010]), 0, [999_999, 1e6, 1_000_011], "linear"),
+            (Numeric(low=-9, high=90, bins=2, scale="log"), 0, [-9, 0, 90], "linear"),
+            (Numeric(low=0, high=9, bins=1), 0, [0, 9], "linear"),
         ],
         ids=str,
     )

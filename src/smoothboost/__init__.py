@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from smoothboost.learners.pair_rule import PairRule
     from smoothboost.learners.top_down import TopDown
     from smoothboost.release.model import Model
+    from smoothboost.release.plots import ShapeDisplay, VotesDisplay
+    from smoothboost.release.privacy_curve import PrivacyCurveDisplay
     from smoothboost.table.schema import Boolean, Categorical, Date, Numeric, Schema
 
 __all__ = [
@@ -30,11 +32,14 @@ __all__ = [
     "Numeric",
     "OneRule",
     "PairRule",
+    "PrivacyCurveDisplay",
     "PrivacyLeakWarning",
     "Schema",
     "SeededNoiseWarning",
+    "ShapeDisplay",
     "SmoothBoostClassifier",
     "TopDown",
+    "VotesDisplay",
     "WeakPrivacyWarning",
 ]
 
@@ -47,11 +52,14 @@ _HOMES = {
     "Numeric": "table.schema",
     "OneRule": "learners.one_rule",
     "PairRule": "learners.pair_rule",
+    "PrivacyCurveDisplay": "release.privacy_curve",
     "PrivacyLeakWarning": "exceptions",
     "Schema": "table.schema",
     "SeededNoiseWarning": "exceptions",
+    "ShapeDisplay": "release.plots",
     "SmoothBoostClassifier": "classifier",
     "TopDown": "learners.top_down",
+    "VotesDisplay": "release.plots",
     "WeakPrivacyWarning": "exceptions",
     "__version__": "_version",
 }

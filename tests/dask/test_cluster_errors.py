@@ -9,10 +9,11 @@ import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
 import pytest
-from clusters import cluster, cut, fitted, people
-from distributed import Client, KilledWorker
+from clusters import cluster, cut, fitted, heard, people
+from distributed import KilledWorker
 
-from smoothboost.dask.cluster import SpreadRows, _partition_error
+from smoothboost.dask.cluster import _partition_error
+from smoothboost.dask.counters import Counters
 
 FRAME, LABELS = people(100)
 X, Y = cut(FRAME, LABELS, [30, 60])
@@ -92,7 +93,7 @@ def test_an_undeclared_label_is_told_and_nothing_of_the_rows_is_logged(caplog):
 
 @pytest.mark.usefixtures("client")
 def test_nothing_is_spent_on_bad_input(monkeypatch):
-    monkeypatch.setattr(SpreadRows, "ask", lambda self, question: pytest.fail("asked"))
+    monkeypatch.setattr(Counters, "ask", lambda self, question: pytest.fail("asked"))
     with pytest.raises(ValueError, match="In partition 1"):
         fitted(changed(without_age), Y)
 
@@ -121,17 +122,12 @@ def test_groups_stay_small_however_many_rows_there_are(monkeypatch):
     """So they may be many more than workers, and their sums are added up as a tree."""
     here = fitted(FRAME, LABELS).model_.to_json()
     monkeypatch.setattr("smoothboost.dask.cluster.MAX_PARTITION_ROWS", 20)
-    monkeypatch.setattr("smoothboost.dask.cluster._FAN_IN", 2)
+    monkeypatch.setattr("smoothboost.dask.counters._FAN_IN", 2)
     rows, labels = cut(FRAME, LABELS, range(0, 100, 19))
-    sizes, gather = [], Client.gather
-
-    def spy(self, *args, **kwargs):
-        sizes.append(gather(self, *args, **kwargs))
-        return sizes[-1]
-
-    monkeypatch.setattr(Client, "gather", spy)
-    assert fitted(rows, labels).model_.to_json() == here
-    groups = sizes[1]  # after those of the partitions
+    with heard() as told:
+        assert fitted(rows, labels).model_.to_json() == here
+    sizes = [each for each in told if isinstance(each, int)]
+    groups = sizes[rows.npartitions :]  # after those of the partitions
     assert sum(groups) == 100
     assert max(groups) < 40
     assert len(groups) > 4

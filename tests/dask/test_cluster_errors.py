@@ -10,7 +10,7 @@ import dask.dataframe as dd
 import pandas as pd
 import pytest
 from clusters import cluster, cut, fitted, heard, people
-from distributed import KilledWorker
+from distributed import Actor, Client, KilledWorker
 
 from smoothboost.dask.cluster import _partition_error
 from smoothboost.dask.counters import Counters
@@ -99,6 +99,27 @@ def test_nothing_is_spent_on_bad_input(monkeypatch):
 
 
 @pytest.mark.usefixtures("client")
+@pytest.mark.parametrize(("version", "told"), [("0.0.1", "0.0.1"), (None, "none")])
+@pytest.mark.parametrize("on", ["scheduler", "workers"])
+def test_a_cluster_with_another_version_is_refused_before_rows_are_read(
+    monkeypatch, on, version, told
+):
+    get_versions = Client.get_versions
+
+    def with_another(self, **options):
+        found = get_versions(self, **options)
+        where = found[on] if on == "scheduler" else list(found[on].values())[-1]
+        where["packages"]["smoothboost"] = version
+        return found
+
+    monkeypatch.setattr(Client, "get_versions", with_another)
+    place = "the scheduler" if on == "scheduler" else "inproc://"
+    refused = rf"Expected smoothboost .* on the client, got {told} on {place}.*; install the same"
+    with pytest.raises(RuntimeError, match=refused):
+        fitted(changed(lambda at, part: pytest.fail("read")), Y)
+
+
+@pytest.mark.usefixtures("client")
 def test_a_schema_has_to_be_declared():
     with pytest.raises(ValueError, match="Expected a schema, got None: rows on a cluster"):
         fitted(X, Y, schema=None)
@@ -131,3 +152,4 @@ def test_groups_stay_small_however_many_rows_there_are(monkeypatch):
     assert sum(groups) == 100
     assert max(groups) < 40
     assert len(groups) > 4
+    assert sum(isinstance(each, Actor) for each in told) == 2  # the client asks few itself

@@ -8,6 +8,7 @@ partitions if a worker dies, and when it ends they are freed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -168,5 +169,11 @@ def explained(client: Client, held: list[Future]) -> Iterator[None]:
             raise RuntimeError(
                 "Expected a Dask client that stays connected until the fit is done, got one that "
                 f"is {client.status}."
+            ) from None
+        if isinstance(error, CancelledError):
+            raise RuntimeError(
+                "Expected rows that stay on the cluster until the fit is done, got some that are "
+                "gone: it was restarted, or a worker died whose partitions cannot be computed "
+                "again, as scattered ones cannot."
             ) from None
         raise

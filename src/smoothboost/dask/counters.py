@@ -8,9 +8,11 @@ and votes come with the questions; so whoever is lost is replaced, and the quest
 
 from __future__ import annotations
 
+from time import monotonic
+
 import dask
 import numpy as np
-from distributed import Actor, ActorFuture, Future, wait
+from distributed import Actor, ActorFuture, Future, fire_and_forget, wait
 from numpy.typing import NDArray
 
 from smoothboost.dask import workers
@@ -18,6 +20,7 @@ from smoothboost.dask.cluster import SpreadRows, check_versions, explained
 
 _FAN_IN = 8  # answers that an adder, or the client, adds up
 _PATIENCE = 1  # seconds after which the client looks whether everybody is still there
+_SIGN_OF_LIFE = 60  # seconds after which the scheduler is shown that the cluster is in use
 
 
 class Counters:
@@ -36,6 +39,7 @@ class Counters:
         self._setting = setting
         self._futures: list[Future] = []  # of all counters and adders
         self._asked: list[Actor] = []  # those that the client asks itself
+        self._shown = monotonic()  # when the scheduler last saw that the cluster is in use
 
     @property
     def n_rows(self) -> int:
@@ -75,17 +79,11 @@ class Counters:
         check_versions(client)
         wait(groups)  # lost ones are made again
         places = client.who_has(groups)
-        asked = [
-            client.submit(
-                workers.Counter,
-                group,
-                self._setting,
-                actor=True,
-                workers=places.get(group.key),
-                allow_other_workers=group.key in places,
-            )
-            for group in groups
-        ]
+        asked = []
+        for group in groups:
+            place = places.get(group.key) or None
+            near = {"workers": place, "allow_other_workers": place is not None}
+            asked.append(client.submit(workers.Counter, group, self._setting, actor=True, **near))
         self._futures += asked
         while len(asked) > _FAN_IN:
             several = [asked[at : at + _FAN_IN] for at in range(0, len(asked), _FAN_IN)]
@@ -96,12 +94,19 @@ class Counters:
     def _wait_for(self, answer: ActorFuture) -> NDArray[np.int64] | None:
         """Return an answer; not everybody whose worker dies can tell, so have an eye on them."""
         while True:
+            self._show_life()
             try:
                 sums: NDArray[np.int64] | None = answer.result(timeout=_PATIENCE)
                 return sums
             except TimeoutError:
                 if answer.done() or not self._all_there():
                     raise
+
+    def _show_life(self) -> None:
+        """Run a task now and then: the scheduler sees no calls, and may close an idle cluster."""
+        if monotonic() - self._shown > _SIGN_OF_LIFE:
+            fire_and_forget(self._rows.client.submit(int, pure=False))
+            self._shown = monotonic()
 
     def _means_loss(self, error: BaseException) -> bool:
         """Tell whether an error comes from a worker that is gone: not reached, or known to be."""

@@ -110,6 +110,8 @@ class Counters:
 
     def _means_loss(self, error: BaseException) -> bool:
         """Tell whether an error comes from a worker that is gone: not reached, or known to be."""
+        if self._rows.client.status != "running":
+            return False  # all is gone, even if the client should find the scheduler again
         if isinstance(error, RuntimeError):
             return not self._all_there()
         return isinstance(error, OSError)

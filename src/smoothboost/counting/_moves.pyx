@@ -359,6 +359,30 @@ def move_rows(
             tally.count(&movers, begin)
 
 
+def take_usual(int16_t[::1] rises, const int64_t[:] n_rows):
+    """Take what most rows of a class rise away from what those of each code rise.
+
+    Returns it, and how many rows are left to move; n_rows[code] says how many have which code.
+    """
+    cdef Py_ssize_t code, other
+    cdef int64_t count, most = -1, total = 0
+    cdef int16_t usual = 0
+    for code in range(rises.shape[0]):
+        total += n_rows[code]
+        if code > 0 and rises[code] == rises[code - 1]:  # as counted just before
+            continue
+        count = 0
+        for other in range(rises.shape[0]):
+            if rises[other] == rises[code]:
+                count += n_rows[other]
+        if count > most:
+            most = count
+            usual = rises[code]
+    for code in range(rises.shape[0]):
+        rises[code] = <int16_t> (rises[code] - usual)
+    return usual, total - most
+
+
 def weigh_counts(
     const int64_t[:, ::1] counts, const int64_t[::1] weights, int64_t[::1] sums
 ):

@@ -229,9 +229,7 @@ def _few_distinct(cells: Any) -> tuple[list[Any], NDArray[Any]] | None:
     """Return the values of cells and the place of each cell's among them, if they are few."""
     places = np.empty(len(cells), dtype=np.uint8)
     if isinstance(cells, pa.Array):
-        layout = _text_layout(cells)
-        firsts = None if layout is None else _encoding.few_texts(*layout, places)
-        return None if firsts is None else ([_value(cells[at]) for at in firsts], places)
+        return _few_texts(cells, places)
     if not isinstance(cells, np.ndarray) or not cells.size:
         return None
     if cells.dtype.kind == "b":
@@ -247,10 +245,28 @@ def _few_distinct(cells: Any) -> tuple[list[Any], NDArray[Any]] | None:
     return None if firsts is None else ([cells[at : at + 1].tolist()[0] for at in firsts], places)
 
 
+def _few_texts(cells: Any, places: Codes) -> tuple[list[Any], Codes] | None:
+    """Do this for an Arrow array, if it holds texts."""
+    layout = _text_layout(cells)
+    if layout is None:
+        return None
+    absent = np.zeros(0, dtype=np.uint8)
+    if cells.null_count:
+        absent = cells.is_null().to_numpy(zero_copy_only=False).view(np.uint8)
+    firsts = _encoding.few_texts(*layout, absent, places)
+    if firsts is None:
+        return None
+    values = [_value(cells[at]) for at in firsts]
+    if cells.null_count:
+        places[absent == 1] = len(values)
+        values.append(None)
+    return values, places
+
+
 def _text_layout(cells: Any) -> tuple[NDArray[Any], NDArray[np.uint8]] | None:
-    """Return where each text of an Arrow array begins, and the bytes of all; None if some lack."""
+    """Return where each text of an Arrow array begins, and the bytes of all; None if not texts."""
     long = pa.types.is_large_string(cells.type)
-    if cells.null_count or not len(cells) or not (long or pa.types.is_string(cells.type)):
+    if not len(cells) or not (long or pa.types.is_string(cells.type)):
         return None
     _, starts, text = cells.buffers()
     offsets = np.frombuffer(starts, dtype=np.int64 if long else np.int32)

@@ -44,9 +44,7 @@ def connected(name: str) -> Iterator[Database]:
 
 def make_table(database: Database, table: str, cells: dict[str, tuple[str, list[Any]]]):
     """Make a table from the SQL type and the cells of each column."""
-    columns = [
-        '"' + column.replace('"', '""') + f'" {kind}' for column, (kind, _) in cells.items()
-    ]
+    columns = ['"' + column.replace('"', '""') + f'" {kind}' for column, (kind, _) in cells.items()]
     database.execute(f'CREATE TABLE "{table}" ({", ".join(columns)})')
     records = zip(*(values for _, values in cells.values()), strict=True)
     if isinstance(database, psycopg.Connection):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import inf, nan, nextafter
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -31,7 +32,9 @@ EVIL = "'; DROP TABLE people; --"
 JOBS = [EVIL, "O'Brien's", 'the "boss"', "NA", "two\nlines", "Ärztin", "--", "clerk", "Clerk"]
 COLUMNS: dict[str, Any] = {
     "age": Numeric(low=0, high=100, bins=12),
-    "Income": Numeric(edges=[-1e22, 0.1 + 0.2, 2 / 3, 12_345.678_901_234_567, 1e300], missing=False),
+    "Income": Numeric(
+        edges=[-1e22, 0.1 + 0.2, 2 / 3, 12_345.678_901_234_567, 1e300], missing=False
+    ),
     "visits": Numeric(low=0, high=20, integer=True),
     "job": Categorical(JOBS),
     "grade": Categorical([1, 2, 3, -4], other=False),
@@ -129,7 +132,8 @@ def fitted(learner: str, n_classes: int) -> Model:
     some = rows().head(4000)
     strength = random.normal(0, 0.5, len(some))
     for column in COLUMNS:
-        strength = strength + some[column].map(hash).to_numpy(dtype=np.float64) % 7 / 7
+        kinds = [crc32(repr(cell).encode()) % 7 for cell in some[column]]
+        strength = strength + np.array(kinds) / 7
     places = np.argsort(np.argsort(strength)) * n_classes // len(some)
     labels = np.array(schema.target)[places]
     classifier = SmoothBoostClassifier(

@@ -21,8 +21,8 @@ Lines = list[str]
 Key = TypeVar("Key", bound=Hashable)
 
 _WIDTH = 96
+_NEVER = ("02-30", "02-31", "04-31", "06-31", "09-31", "11-31")
 _STEP = 49  # 2**49 has 15 digits
-_SHORT = ("04", "06", "09", "11")  # months of 30 days
 
 
 def quoted_name(name: str) -> str:
@@ -30,8 +30,8 @@ def quoted_name(name: str) -> str:
 
     Examples
     --------
-    >>> print(quoted_name('the "age"'))
-    "the ""age""\"
+    >>> print(quoted_name('the "age" column'))
+    "the ""age"" column"
     """
     return '"' + _writable(name).replace('"', '""') + '"'
 
@@ -78,15 +78,15 @@ def number(value: float) -> str:
     return f"(CAST({whole} AS DOUBLE PRECISION){factors})"
 
 
-def listed(texts: Iterable[str]) -> Lines:
-    """Return texts in quotes and parentheses, for IN, several to a line."""
-    lines = ["("]
-    for text in map(quoted_text, texts):
-        if len(lines[-1]) + len(text) > _WIDTH:
-            lines.append("  ")
-        lines[-1] += text + ", "
-    lines[-1] = lines[-1].removesuffix(", ") + ")"
-    return [line.rstrip() if line.endswith(", ") else line for line in lines]
+def wrapped(texts: Iterable[str]) -> Lines:
+    """Put texts side by side, as many as fit on a line."""
+    lines: Lines = []
+    for text in texts:
+        if lines and len(lines[-1]) + len(text) < _WIDTH:
+            lines[-1] += f" {text}"
+        else:
+            lines.append(text)
+    return lines
 
 
 def behind(margin: str, lines: Lines) -> Lines:
@@ -134,15 +134,24 @@ class OrderedCells:
         self.known = known
         self.missing = missing
 
-    def branches(self, keys: Sequence[Key]) -> tuple[list[tuple[Lines, Key]], Key]:
-        """Return conditions in order with what follows, given by code, and what follows else."""
-        found = [(self.missing, keys[self.missing_code])]
+    def case(self, keys: Sequence[Key], write: Callable[[Key], Lines]) -> Lines:
+        """Write what follows from a cell, given by its code; equal neighbours are one branch."""
+        lines = _then(after("WHEN ", self.missing, " THEN"), write(keys[self.missing_code]))
         runs = [list(run) for _, run in groupby(range(self.n_ordered), key=lambda at: keys[at])]
         for run in runs[:-1]:
-            found.append(([f"{self.value} <= {self.cuts[run[-1]]}"], keys[run[-1]]))
-        return found, keys[self.n_ordered - 1]
+            test = f"WHEN {self.value} <= {self.cuts[run[-1]]} THEN"
+            lines += _then([test], write(keys[run[-1]]))
+        lines += _then(["ELSE"], write(keys[self.n_ordered - 1]))
+        return ["CASE", *behind("  ", lines), "END"]
 
-    def condition(self, codes: Collection[int]) -> Lines:
+    def choice(self, codes: Collection[int], if_true: Lines, if_false: Lines) -> Lines:
+        """Write what follows if a cell has one of some codes, and what if not."""
+        if self.missing_code in codes:
+            codes = set(range(self.n_codes)) - set(codes)
+            if_true, if_false = if_false, if_true
+        return _choice(self._condition(codes), if_true, if_false)
+
+    def _condition(self, codes: Collection[int]) -> Lines:
         """Return the condition that a cell has one of some codes, not that of missing cells."""
         ordered = range(self.n_ordered)
         runs = [list(run) for _, run in groupby(ordered, key=lambda at: at in codes)]
@@ -157,11 +166,13 @@ class OrderedCells:
 
 
 class UnorderedCells:
-    """A category, or true and false, in SQL: found by its text."""
+    """A category, or true and false, in SQL: looked up by its text.
+
+    IN would read better, but DuckDB makes a join of each, and takes minutes to plan hundreds.
+    """
 
     def __init__(self, name: str, column: Categorical | Boolean) -> None:
-        cell = f"t.{quoted_name(name)}"
-        self.cell, self.text = cell, f"trim(CAST({cell} AS TEXT))"
+        self.text = f"coalesce(trim(CAST(t.{quoted_name(name)} AS TEXT)), '')"
         self.missing_code, self.unknown_code = column.missing_code, column.unknown_code
         self.n_codes = column.n_codes
         if isinstance(column, Boolean):
@@ -170,30 +181,42 @@ class UnorderedCells:
         else:
             self.code_by_text = _texts_of(column)
         # A blank cell is missing, whatever is declared.
-        self.blanks = ["", *sorted(MISSING_TEXTS - set(self.code_by_text))]
+        blanks = ["", *sorted(MISSING_TEXTS - set(self.code_by_text))]
+        self.code_by_text |= dict.fromkeys(blanks, self.missing_code)
 
-    def branches(self, keys: Sequence[Key]) -> tuple[list[tuple[Lines, Key]], Key]:
-        """Return conditions in order with what follows, given by code, and what follows else."""
-        otherwise = keys[self.unknown_code]
-        texts: dict[Key, list[str]] = {}
-        for text, code in self.code_by_text.items():
-            if keys[code] != otherwise:
-                texts.setdefault(keys[code], []).append(text)
-        found = [(after(f"{self.text} IN ", listed(same)), key) for key, same in texts.items()]
-        if keys[self.missing_code] != otherwise:
-            blank = after(f"{self.cell} IS NULL OR {self.text} IN ", listed(self.blanks))
-            found.append((blank, keys[self.missing_code]))
-        return found, otherwise
+    def case(self, keys: Sequence[Key], write: Callable[[Key], Lines]) -> Lines:
+        """Write what follows from a cell, given by its code; equal results are written once."""
+        results = {key: write(key) for key in keys}
+        if all(len(result) == 1 for result in results.values()):
+            return self._look_up([results[key][0] for key in keys])
+        places = {key: str(place) for place, key in enumerate(results)}
+        lines = [
+            line
+            for key, result in results.items()
+            for line in _then([f"WHEN {places[key]} THEN"], result)
+        ]
+        looked_up = after("CASE ", self._look_up([places[key] for key in keys]))
+        return [*looked_up, *behind("  ", lines), "END"]
 
-    def condition(self, codes: Collection[int]) -> Lines:
-        """Return the condition that a cell has one of some codes, not that of missing cells."""
-        if self.unknown_code not in codes:
-            return after(f"{self.text} IN ", listed(self._texts(codes)))
-        others = set(range(self.n_codes)) - set(codes)
-        return after(f"{self.text} NOT IN ", listed([*self._texts(others), *self.blanks]))
+    def choice(self, codes: Collection[int], if_true: Lines, if_false: Lines) -> Lines:
+        """Write what follows if a cell has one of some codes, and what if not."""
+        flags = ["1" if code in codes else "0" for code in range(self.n_codes)]
+        return _choice(after("", self._look_up(flags), " = 1"), if_true, if_false)
 
-    def _texts(self, codes: Collection[int]) -> list[str]:
-        return [text for text, code in self.code_by_text.items() if code in codes]
+    def _look_up(self, results: Sequence[str]) -> Lines:
+        otherwise = results[self.unknown_code]
+        branches = [
+            f"WHEN {quoted_text(text)} THEN {results[code]}"
+            for text, code in self.code_by_text.items()
+            if results[code] != otherwise
+        ]
+        if not branches:
+            return [otherwise]
+        return [
+            f"CASE {self.text}",
+            *behind("  ", [*wrapped(branches), f"ELSE {otherwise}"]),
+            "END",
+        ]
 
 
 Cells = OrderedCells | UnorderedCells
@@ -208,27 +231,9 @@ def cells_of(name: str, column: Column) -> Cells:
     return UnorderedCells(name, column)
 
 
-def case(cells: Cells, keys: Sequence[Key], write: Callable[[Key], Lines]) -> Lines:
-    """Write what follows from a cell, given by its code; equal neighbours are one branch."""
-    branches, otherwise = cells.branches(keys)
-    lines = ["CASE"]
-    for condition, key in branches:
-        lines += behind("  ", _then(after("WHEN ", condition, " THEN"), write(key)))
-    return [*lines, *behind("  ", _then(["ELSE"], write(otherwise))), "END"]
-
-
-def choice(cells: Cells, codes: Collection[int], if_true: Lines, if_false: Lines) -> Lines:
-    """Write what follows if a cell has one of some codes, and what if not."""
-    if cells.missing_code in codes:
-        codes = set(range(cells.n_codes)) - set(codes)
-        if_true, if_false = if_false, if_true
-    condition = after("WHEN ", cells.condition(codes), " THEN")
-    return [
-        "CASE",
-        *behind("  ", _then(condition, if_true)),
-        *behind("  ", _then(["ELSE"], if_false)),
-        "END",
-    ]
+def _choice(condition: Lines, if_true: Lines, if_false: Lines) -> Lines:
+    lines = _then(after("WHEN ", condition, " THEN"), if_true) + _then(["ELSE"], if_false)
+    return ["CASE", *behind("  ", lines), "END"]
 
 
 def _then(start: Lines, result: Lines) -> Lines:
@@ -251,46 +256,48 @@ def _numbers(name: str, column: Numeric) -> OrderedCells:
 
 
 def _dates(name: str, column: Date) -> OrderedCells:
-    cell = f"t.{quoted_name(name)}"
-    text = f"trim(CAST({cell} AS TEXT))"
+    text = f"coalesce(trim(CAST(t.{quoted_name(name)} AS TEXT)), '')"
     length = {"day": 10, "month": 7, "year": 4}[column.unit]
-    known = _calendar(text, length)
+    on_the_calendar = _calendar(text, length)
     return OrderedCells(
         column,
         f"substr({text}, 1, {length})",
         [quoted_text(text_of_date(cut, column.unit).zfill(length)) for cut in column.cuts],
-        known,
-        [f"{cell} IS NULL OR NOT", *behind("  ", known)],
+        after("", on_the_calendar, " = 1"),
+        after("", on_the_calendar, " = 0"),
     )
 
 
 def _calendar(text: str, shortest: int) -> Lines:
-    """Return the condition that a text begins with a date of the calendar, and says enough."""
-    fours = [f"{at:02}" for at in range(0, 100, 4)]
-    centuries = listed(f"{four}00" for four in fours[1:])
-    days = listed(f"{at:02}" for at in range(1, 32))
-    never = listed(["02-30", "02-31", *(f"{month}-31" for month in _SHORT)])
-    day = [
-        f"substr({text}, 8, 1) = '-'",
-        f"AND substr({text}, 11, 1) IN ('', ' ', 'T')",
-        *after(f"AND substr({text}, 9, 2) IN ", days),
-        *after(f"AND substr({text}, 6, 5) NOT IN ", never),
-        f"AND (substr({text}, 6, 5) <> '02-29'",
-        *behind("  ", after(f"OR substr({text}, 3, 2) IN ", listed(fours[1:]))),
-        *behind("  ", after(f"OR substr({text}, 1, 4) IN ", centuries, ")")),
+    """Write 1 if a text begins with a date of the calendar that says enough, and 0 if not.
+
+    An earlier branch makes sure that a later one can read numbers.
+    """
+    year = f"CAST(substr({text}, 1, 4) AS INTEGER)"
+    digits = f"substr({text}, 1, 4) || substr({text}, 6, 2) || substr({text}, 9, 2)"
+    shorter = [
+        f"WHEN length({text}) = {length} THEN {result}"
+        for length, result in ((4, "1"), (7, f"CASE WHEN {_month(text)} THEN 1 ELSE 0 END"))
+        if length >= shortest
     ]
-    months = listed(f"{at:02}" for at in range(1, 13))
-    month = [f"substr({text}, 5, 1) = '-'", *after(f"AND substr({text}, 6, 2) IN ", months)]
-    if shortest <= 7:
-        day = [f"(length({text}) = 7 OR", *behind("  ", day), ")"]
-    rest = [*month, *after("AND ", day)]
-    if shortest <= 4:
-        rest = [f"(length({text}) = 4 OR", *behind("  ", rest), ")"]
-    year = [
-        f"(trim(substr({text}, 1, 4), '0123456789') = '' AND substr({text}, 1, 4) <> '0000'",
-        f"AND length({text}) >= {shortest}",
+    lines = [
+        f"WHEN trim({digits}, '0123456789') <> '' OR substr({text}, 1, 4) = '0000' THEN 0",
+        *shorter,
+        f"WHEN length({text}) < 10 OR length({text}) > 10 AND substr({text}, 11, 1) <> ' '",
+        f"  AND substr({text}, 11, 1) <> 'T' THEN 0",
+        f"WHEN NOT ({_month(text)}) OR substr({text}, 8, 1) <> '-' THEN 0",
+        f"WHEN substr({text}, 9, 2) < '01' OR substr({text}, 9, 2) > '31' THEN 0",
+        *(f"WHEN substr({text}, 6, 5) = '{never}' THEN 0" for never in _NEVER),
+        f"WHEN substr({text}, 6, 5) = '02-29' AND ({year} % 4 <> 0",
+        f"  OR {year} % 100 = 0 AND {year} % 400 <> 0) THEN 0",
+        "ELSE 1",
     ]
-    return [*year, *after("AND ", rest, ")")]
+    return ["CASE", *behind("  ", lines), "END"]
+
+
+def _month(text: str) -> str:
+    month = f"substr({text}, 6, 2)"
+    return f"substr({text}, 5, 1) = '-' AND {month} >= '01' AND {month} <= '12'"
 
 
 def _texts_of(column: Categorical) -> dict[str, int]:

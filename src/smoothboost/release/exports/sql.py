@@ -14,9 +14,7 @@ from smoothboost.release.exports.cells_sql import (
     Lines,
     after,
     behind,
-    case,
     cells_of,
-    choice,
     number,
     quoted_name,
     quoted_text,
@@ -89,12 +87,14 @@ def to_sql(model: Model, table: str = "rows") -> str:
     ]
     lines = [
         *behind("-- ", notes),
-        "SELECT",
-        *behind("  ", [*answers, "scored.*"]),
-        "FROM (",
+        # Databases would work the votes out for each use of them, were they not told to keep them.
+        "WITH scored AS MATERIALIZED (",
         *behind("  ", ["SELECT", *behind("  ", [*votes, "t.*"])]),
         f"  FROM {_table_name(table)} AS t",
-        ") AS scored",
+        ")",
+        "SELECT",
+        *behind("  ", [*answers, "scored.*"]),
+        "FROM scored",
     ]
     return "\n".join(lines) + "\n"
 
@@ -156,12 +156,12 @@ def _terms(parts: Parts, cells: dict[int, Cells], weights: Sequence[int]) -> lis
 def _table_case(cells: list[Cells], votes: list[Any]) -> Lines:
     """Write the votes of one column, or of one and then another."""
     if len(cells) == 1:
-        return case(cells[0], votes, lambda vote: [str(vote)])
+        return cells[0].case(votes, lambda vote: [str(vote)])
 
     def write(row: tuple[int, ...]) -> Lines:
         return [str(row[0])] if len(set(row)) == 1 else _table_case(cells[1:], list(row))
 
-    return case(cells[0], [tuple(row) for row in votes], write)
+    return cells[0].case([tuple(row) for row in votes], write)
 
 
 def _tree_case(tree: Tree, node: Node, cells: dict[int, Cells], weights: Sequence[int]) -> Lines:
@@ -172,7 +172,7 @@ def _tree_case(tree: Tree, node: Node, cells: dict[int, Cells], weights: Sequenc
     if_true, if_false = (
         _tree_case(tree, child, cells, weights) for child in (node.if_true, node.if_false)
     )
-    return choice(cells[node.literal.column], codes, if_true, if_false)
+    return cells[node.literal.column].choice(codes, if_true, if_false)
 
 
 def _sum(terms: list[Lines]) -> Lines:

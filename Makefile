@@ -61,7 +61,12 @@ demo-cluster: $(VENV)/ready  ## fit a million rows on a local Dask cluster: the 
 
 test: lint test-newest test-oldest test-paper  ## everything CI runs
 
-test-newest: $(VENV)/ready  ## all tests, with the newest libraries
+# PostgreSQL is for the tests of SQL, which say so where it is missing.
+postgresql:  ## install Debian's PostgreSQL, where this may be done
+	@if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get install --quiet --yes postgresql || { apt-get update --quiet && apt-get install --quiet --yes postgresql; }; fi || true
+
+test-newest: $(VENV)/ready postgresql  ## all tests, with the newest libraries
 	$(RUN) pytest -n 2 --dist worksteal
 
 test-oldest: $(OLDEST)/ready  ## the estimator's tests with scikit-learn 1.6

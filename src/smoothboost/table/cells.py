@@ -26,10 +26,11 @@ _NUMERAL = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)",
     re.IGNORECASE | re.ASCII,
 )
-_BOOLEANS = {
+BOOLEANS = {
     **dict.fromkeys(("false", "f", "no", "n", "0"), 0),
     **dict.fromkeys(("true", "t", "yes", "y", "1"), 1),
 }
+"""The codes of false and true, by how they may be written, in any case."""
 
 MISSING_TEXTS = frozenset(
     ("#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "?")
@@ -56,7 +57,7 @@ def encoder(column: Column) -> Encode:
 
     any_case = isinstance(column, Boolean)
     unknown, missing = column.unknown_code, column.missing_code
-    code_by_text = _BOOLEANS if isinstance(column, Boolean) else column.code_by_text
+    code_by_text = BOOLEANS if isinstance(column, Boolean) else column.code_by_text
 
     def encode_values(cells: Any, codes: Codes) -> None:
         codes[:] = codes_of_values(cells, code_by_text, unknown, missing, any_case)

@@ -51,7 +51,7 @@ def test_moves_are_those_that_are_counted_row_by_row(rules):
 @given(MIXED)
 @settings(max_examples=30, deadline=None)
 def test_rules_without_a_table_are_counted_one_by_one(rules):
-    loose = [LooseRules(rule.columns, (rule,), 3) for rule in rules if rule.columns]
+    loose = [LooseRules(rule.columns, (rule,)) for rule in rules if rule.columns]
     moves = [sum(counted_moves([rule], column, 3) for rule in rules) for column in range(3)]
     assert importance_shares(loose, N_CODES) == pytest.approx(shares(moves))
 

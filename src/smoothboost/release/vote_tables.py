@@ -76,12 +76,15 @@ def vote_tables(
         codes = np.zeros((max(columns, default=0) + 1, prod(shape)), dtype=np.uint8)
         for column, places in zip(columns, np.indices(shape), strict=True):
             codes[column] = places.ravel()
-        votes = _count(group, codes, n_classes).reshape(*shape, n_classes)
+        votes = votes_of(group, codes, n_classes).reshape(*shape, n_classes)
         tables.append(VoteTable(columns, votes, tuple(group)))
     return tables
 
 
-def _count(rules: Sequence[Rule], codes: NDArray[np.uint8], n_classes: int) -> NDArray[np.int64]:
+def votes_of(
+    rules: Sequence[Rule], codes: NDArray[np.uint8], n_classes: int
+) -> NDArray[np.int64]:
+    """Ask every rule about rows, whose codes stand by column."""
     votes = np.zeros((codes.shape[1], n_classes), dtype=np.int64)
     for rule in rules:
         count_votes(rule, codes, votes)

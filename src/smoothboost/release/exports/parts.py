@@ -91,7 +91,7 @@ def parts_of(model: Model) -> Parts:
     return Parts(
         {at: (schema.names[at], schema.columns[schema.names[at]]) for at in sorted(used)},
         constant,
-        [VoteTable(columns, votes) for columns, votes in sorted(by_columns.items())],
+        [VoteTable(columns, votes, ()) for columns, votes in sorted(by_columns.items())],
         [Tree(rule, count, n_classes) for rule, count in large.items()],
     )
 

@@ -43,13 +43,17 @@ cdef void _encode_stretch(
     Grid grid, const char* values, Py_ssize_t stride, Py_ssize_t size, uint8_t* codes
 ) noexcept nogil:
     # Simple loops, so that compilers do several steps of each at a time, without branches.
-    cdef double value[STRETCH]
+    cdef double gathered[STRETCH]
+    cdef const double* value = <const double*> values
     cdef double place[STRETCH]
+    cdef int32_t cell[STRETCH]
     cdef Py_ssize_t i
     cdef double last = grid.n_cells - 1
     cdef int code, left, half
-    for i in range(size):
-        value[i] = (<const double*> (values + i * stride))[0]
+    if stride != sizeof(double):
+        for i in range(size):
+            gathered[i] = (<const double*> (values + i * stride))[0]
+        value = gathered
     if grid.n_cells > 0:
         for i in range(size):
             place[i] = smoothboost_clip((value[i] - grid.origin) * grid.scale, last)
@@ -57,7 +61,9 @@ cdef void _encode_stretch(
             for i in range(size):
                 place[i] = place[i] if value[i] == value[i] else grid.n_cells
         for i in range(size):
-            code = grid.below[<Py_ssize_t> place[i]]
+            cell[i] = <int32_t> place[i]
+        for i in range(size):
+            code = grid.below[cell[i]]
             codes[i] = <uint8_t> (code + (grid.cuts[code] < value[i]))
     else:
         for i in range(size):

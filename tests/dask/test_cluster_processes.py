@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from clusters import THREE, TWO, cluster, cut, fitted, people
-from distributed import Client
 
 from smoothboost import OneRule, TopDown
 from smoothboost.dask.counters import Counters
@@ -32,23 +31,6 @@ def test_processes_give_the_local_model(client, learner, schema):
     here = fitted(frame, labels, **options)
     there = fitted(*cut(frame, labels, [100, 100, 499]), **options)
     assert there.model_.to_json() == here.model_.to_json()
-
-
-def test_workers_are_called_through_the_client_of_the_fit(client, monkeypatch):
-    """Also if somebody makes a newer one meanwhile."""
-    frame, labels = people(N_ROWS)
-    ask, asked = Counters.ask, []
-
-    def ask_beside_a_newer_client(self, question):
-        with cluster(1) as newer:
-            assert Client.current() is newer
-            asked.append(ask(self, question))
-        assert {actor.client for actor in self._asked} == {client}
-        return asked[-1]
-
-    monkeypatch.setattr(Counters, "ask", ask_beside_a_newer_client)
-    fitted(*cut(frame, labels, [100]), n_rounds=1, calibrate=0)
-    assert asked
 
 
 @pytest.mark.parametrize("fan_in", [2, 8])

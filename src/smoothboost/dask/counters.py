@@ -89,8 +89,7 @@ class Counters:
             several = [asked[at : at + _FAN_IN] for at in range(0, len(asked), _FAN_IN)]
             asked = [client.submit(workers.Adder, some, actor=True) for some in several]
             self._futures += asked
-        with client.as_current():  # whom actors are called through, if there are several
-            self._asked = client.gather(asked)
+        self._asked = client.gather(asked)
 
     def _wait_for(self, answer: ActorFuture) -> NDArray[np.int64] | None:
         """Return an answer; not everybody whose worker dies can tell, so have an eye on them."""

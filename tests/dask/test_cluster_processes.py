@@ -39,6 +39,7 @@ def test_a_worker_that_dies_is_replaced_and_the_model_is_the_same(client, monkey
 
     It is missed by the client if that asks all counters itself, or by those that add up for it.
     """
+    client.wait_for_workers(2)  # one may just have been killed
     monkeypatch.setattr("smoothboost.dask.counters._FAN_IN", fan_in)
     monkeypatch.setattr("smoothboost.dask.cluster.MAX_PARTITION_ROWS", 100)
     frame, labels = people(N_ROWS, THREE)

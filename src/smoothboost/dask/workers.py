@@ -145,14 +145,13 @@ class Counter:
     """
 
     def __init__(self, rows: Rows, setting: Setting) -> None:
+        self._table = rows.table
+        self._n_problems = setting.n_problems
         n_threads = setting.n_threads or int(get_worker().state.nthreads)
-        self._labels = [
-            problem_labels(rows.table, at, setting.n_problems) for at in range(setting.n_problems)
-        ]
-        table = replace(rows.table, labels=self._labels[0])
+        table = replace(rows.table, labels=problem_labels(rows.table, 0, setting.n_problems))
         self._first = make_engine(table, setting.needs, setting.max_votes, n_threads)
-        engines = [self._first, *map(self._first.for_labels, self._labels[1:])]
-        self._held = {at: _Held(engine) for at, engine in enumerate(engines)}
+        self._held = {at: self._without_votes(at) for at in range(1, setting.n_problems)}
+        self._held[0] = _Held(self._first)
 
     def answer(self, question: Question) -> NDArray[np.int64] | None:
         """Return the sum over these rows, or None if all votes are needed to know it."""
@@ -172,8 +171,7 @@ class Counter:
         """Return a problem's engine with exactly these votes, or None if some are not told."""
         held = self._held.pop(votes.problem, None)  # it comes back if no vote fails half-way
         if held is None or not held.may_go_on_to(votes):
-            # Engines of the same table share its codes.
-            held = _Held(self._first.for_labels(self._labels[votes.problem]))
+            held = self._without_votes(votes.problem)
         if held.n_votes >= votes.known:
             missing = votes.rules[held.n_votes - votes.known :]
             if missing:
@@ -181,6 +179,11 @@ class Counter:
             held = _Held(held.engine, votes.line, votes.count)
         self._held[votes.problem] = held
         return held.engine if held.n_votes == votes.count else None
+
+    def _without_votes(self, problem: int) -> _Held:
+        """Return a problem's engine before any vote; it shares the codes of the first one."""
+        labels = problem_labels(self._table, problem, self._n_problems)
+        return _Held(self._first.for_labels(labels))
 
 
 class Adder:

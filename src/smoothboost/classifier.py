@@ -44,6 +44,7 @@ from smoothboost.parameters import (
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.privacy.mechanisms import MECHANISMS
 from smoothboost.release.model import Model
+from smoothboost.release.plain_state import PlainState
 from smoothboost.table.batches import read_codes
 from smoothboost.table.coded import Table, as_frame
 from smoothboost.table.draft import draft_schema
@@ -61,7 +62,7 @@ LEARNERS: dict[str, Learner] = {
 _SMALL = 1 << 20  # cells below which threads cost more than they save
 
 
-class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SmoothBoostClassifier(PlainState, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A differentially private classifier for tables: boosted rules that people can read.
 
     Parameters

@@ -37,6 +37,7 @@ from smoothboost.parameters import (
 )
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.release.model import Model
+from smoothboost.release.plain_state import PlainState
 from smoothboost.settling import LEARNERS as LEARNERS
 from smoothboost.settling import Learner as Learner
 from smoothboost.settling import settle
@@ -49,7 +50,7 @@ from smoothboost.table.schema import Boolean, Schema
 _SMALL = 1 << 20  # cells below which threads cost more than they save
 
 
-class SmoothBoostClassifier(Fitted, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A differentially private classifier for tables: boosted rules that people can read.
 
     Parameters

@@ -81,9 +81,7 @@ def vote_tables(
     return tables
 
 
-def votes_of(
-    rules: Sequence[Rule], codes: NDArray[np.uint8], n_classes: int
-) -> NDArray[np.int64]:
+def votes_of(rules: Sequence[Rule], codes: NDArray[np.uint8], n_classes: int) -> NDArray[np.int64]:
     """Ask every rule about rows, whose codes stand by column."""
     votes = np.zeros((codes.shape[1], n_classes), dtype=np.int64)
     for rule in rules:

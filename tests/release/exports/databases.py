@@ -56,8 +56,11 @@ def make_table(database: Database, table: str, cells: dict[str, tuple[str, list[
         database.executemany(f'INSERT INTO "{table}" VALUES ({places})', records)
     else:  # DuckDB, to which rows that come one by one are slow
         assert isinstance(database, duckdb.DuckDBPyConnection)
-        database.register("cells", pa.table({name: pa.array(v) for name, (_, v) in cells.items()}))
-        database.execute(f'INSERT INTO "{table}" SELECT * FROM cells')
+        database.register(
+            "arriving", pa.table({name: pa.array(v) for name, (_, v) in cells.items()})
+        )
+        database.execute(f'INSERT INTO "{table}" SELECT * FROM arriving')
+        database.unregister("arriving")
 
 
 def load_rows(database: Database, table: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from math import inf, nan, nextafter
 from typing import Any
@@ -26,6 +27,9 @@ from smoothboost import (
     SmoothBoostClassifier,
     TopDown,
 )
+from smoothboost.link import Link
+from smoothboost.privacy.guarantee import Guarantee
+from smoothboost.rules import Rule
 
 N_ROWS = 10_000
 EVIL = "'; DROP TABLE people; --"
@@ -142,6 +146,13 @@ def fitted(learner: str, n_classes: int) -> Model:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SeededNoiseWarning)
         return classifier.fit(some, labels).model_
+
+
+def model(rules: Sequence[Rule], schema: Schema, link: Link | None = None) -> Model:
+    """A model of given rules."""
+    guarantee = Guarantee(0.5, 0.0, 0.5, 1, 1000, "permute_and_flip", "tight", False, False)
+    released = Model(schema, tuple(rules), guarantee)
+    return released if link is None else replace(released, link=link)
 
 
 CASES = [(learner, n_classes) for learner in LEARNERS for n_classes in (2, 3)]

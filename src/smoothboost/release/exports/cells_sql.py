@@ -246,12 +246,13 @@ def _numbers(name: str, column: Numeric) -> OrderedCells:
     cell = f"t.{quoted_name(name)}"
     value = f"CAST({cell} AS DOUBLE PRECISION)"
     # To SQLite, a text is more than any number; and rounding to a float adds less than 1024.
+    more = f"CAST({value} + 1024 AS DOUBLE PRECISION)"
     return OrderedCells(
         column,
         value,
         [number(cut) for cut in column.cuts],
-        [f"{cell} <= {value} + 1024 AND lower(CAST({cell} AS TEXT)) <> 'nan'"],
-        [f"{cell} IS NULL OR {cell} > {value} + 1024 OR lower(CAST({cell} AS TEXT)) = 'nan'"],
+        [f"{cell} <= {more} AND lower(CAST({cell} AS TEXT)) <> 'nan'"],
+        [f"{cell} IS NULL OR {cell} > {more} OR lower(CAST({cell} AS TEXT)) = 'nan'"],
     )
 
 

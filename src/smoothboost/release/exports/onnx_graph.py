@@ -106,10 +106,12 @@ class _Graph:
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
 
-    def constant(self, array: Any) -> str:
-        """Add a constant."""
+    def constant(self, value: Any) -> str:
+        """Add a constant; whole numbers have 64 bits."""
+        array = np.asarray(value)
+        array = array.astype(np.int64) if array.dtype.kind == "i" else array
         name = f"/constant/{len(self._constants)}"
-        self._constants.append(self._onnx.numpy_helper.from_array(np.asarray(array), name))
+        self._constants.append(self._onnx.numpy_helper.from_array(array, name))
         return name
 
     def add(self, operator: str, *inputs: str, result: str | None = None, **options: Any) -> str:
@@ -125,7 +127,7 @@ class _Graph:
 
     def sum_of_columns(self, value: str) -> str:
         """Add a sum over columns, shape (rows, 1)."""
-        return self.add("ReduceSum", value, self.constant(np.int64([1])), keepdims=1)
+        return self.add("ReduceSum", value, self.constant([1]), keepdims=1)
 
     def finished(self, model: Model, columns: list[tuple[str, Column]]) -> Any:
         """Return the whole graph."""
@@ -172,7 +174,7 @@ def _codes(graph: _Graph, name: str, column: Column) -> str:
         above = graph.add(operator, name, graph.constant(_starts(column).reshape(1, -1)))
         counted = graph.sum_of_columns(graph.cast(above, np.int64))
         found = graph.add("Where", graph.add("IsNaN", name), missing, counted)
-    return graph.add("Reshape", found, graph.constant(np.int64([-1])))
+    return graph.add("Reshape", found, graph.constant([-1]))
 
 
 def _starts(column: Numeric | Date) -> NDArray[np.float64]:
@@ -186,7 +188,7 @@ def _starts(column: Numeric | Date) -> NDArray[np.float64]:
 def _tree(graph: _Graph, tree: Tree, node: Node, codes: Mapping[int, str]) -> str:
     """Add what finds the votes of a tree's leaf, shape (rows, classes)."""
     if not isinstance(node, Split):
-        return graph.constant(np.int64([tree.votes_of(node)]))
+        return graph.constant([tree.votes_of(node)])
     holds = np.zeros((256, 1), dtype=np.bool_)
     for start, stop in node.literal.runs:
         holds[start:stop] = True
@@ -198,7 +200,7 @@ def _tree(graph: _Graph, tree: Tree, node: Node, codes: Mapping[int, str]) -> st
 def _answer(graph: _Graph, model: Model, votes: str) -> None:
     """Add what follows from the votes: the outputs."""
     link, n_classes = model.link, len(model.schema.target)
-    heard = np.int64([at for at in range(n_classes) if at not in model.unheard])
+    heard = [at for at in range(n_classes) if at not in model.unheard]
     some = graph.constant(heard)
     floats = graph.cast(votes, np.float64)
     if n_classes == 2:
@@ -229,14 +231,12 @@ def _answer(graph: _Graph, model: Model, votes: str) -> None:
 
 def _two(graph: _Graph, link: Link, votes: str) -> tuple[str, str]:
     """Add how far the votes of the second class lead beyond even odds, and which is chosen."""
-    first, second = (
-        graph.add("Gather", votes, graph.constant(np.int64([at])), axis=1) for at in (0, 1)
-    )
+    first, second = (graph.add("Gather", votes, graph.constant([at]), axis=1) for at in (0, 1))
     lead = graph.add("Sub", second, first)
     # Votes are whole: to be above a fraction is to be above the whole number below it.
     threshold = min(max(floor(link.threshold), -_FARTHEST), _FARTHEST)
     above = graph.add("Greater", lead, graph.constant(np.int64(threshold)))
-    chosen = graph.add("Reshape", graph.cast(above, np.int64), graph.constant(np.int64([-1])))
+    chosen = graph.add("Reshape", graph.cast(above, np.int64), graph.constant([-1]))
     offset = graph.constant(np.float64(link.offset))
     return graph.add("Sub", graph.cast(lead, np.float64), offset), chosen
 

@@ -237,15 +237,16 @@ def _several(model: Model, names: Sequence[str], farthest: int) -> Lines:
             power = _exp(model.link.slope, _float(f"{other} - {own}"), farthest)
             factors = [number(weight)] * (weight != 1) + [power] * (other != own)
             odds.append(" * ".join(factors) or "1.0")
-        lines.append(
-            f"{number(share)} / ({' + '.join(odds)}) AS {quoted_name(f'p({text_of(label)})')},"
-        )
+        name = quoted_name(f"p({text_of(label)})")
+        lines.append(f"{_float(number(share))} / ({' + '.join(odds)}) AS {name},")
     return lines
 
 
 def _largest(model: Model, votes: Sequence[str], heard: Sequence[int]) -> Lines:
     """Write the class with the most votes, the first among equals."""
     labels = [_literal(label) for label in model.classes.tolist()]
+    if len(heard) == 1:
+        return [f'{labels[heard[0]]} AS "prediction",']
     decisions = [
         f"{_float(each)} + {number(start)}" if start else each
         for each, start in zip(votes, model.link.head_starts, strict=True)

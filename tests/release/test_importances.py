@@ -56,6 +56,13 @@ def test_rules_without_a_table_are_counted_one_by_one(rules):
     assert importance_shares(loose, N_CODES) == pytest.approx(shares(moves))
 
 
+def test_rules_with_and_without_a_table_are_weighed_alike():
+    tabled = vote_tables([LiteralRule(Literal.equals(2, 1), 1, 0)], N_CODES, 2)
+    loose = LooseRules((1,), (LiteralRule(Literal.equals(1, 0), 1, 0),), 2)
+    moves = [0, 2 * 2 * (1 / 4) * (3 / 4), 2 * 2 * (1 / 2) * (1 / 2)]
+    assert importance_shares([*tabled, loose], N_CODES) == pytest.approx(shares(moves))
+
+
 @pytest.mark.parametrize("own", [EXAMPLE, ABOUT, model([TREE])], ids=["two", "about", "tree"])
 def test_importances_sum_to_one_and_stand_in_the_order_of_the_schema(own):
     frame = own.importances()

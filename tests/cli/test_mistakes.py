@@ -223,3 +223,24 @@ def test_a_mistake_is_answered_in_a_line_or_two(desk, typed, words):
     for word in ("Traceback", "secret", "╭"):
         assert word not in result.stderr
     assert {path: path.read_bytes() for path in desk.rglob("*") if path.is_file()} == before
+
+
+def test_a_first_row_without_a_header_is_not_quoted_however_near_its_cells_are(desk):
+    Path("near.csv").write_text("1,ages,jobs,members,incomes\n" * 3)
+    result = CliRunner().invoke(cli.app, shlex.split(FIT.replace("rows.csv", "near.csv")))
+    assert result.exit_code == 2
+    assert "missing are age, job, member, income." in result.stderr
+    assert "Did you mean" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "file"), [(PLAN, "schema.json"), ("explain model.json", "model.json")]
+)
+def test_a_file_that_may_not_be_read_is_named(desk, monkeypatch, typed, file):
+    def refuse(path, **_):  # whoever runs the tests may be allowed to read everything
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    result = CliRunner().invoke(cli.app, shlex.split(typed))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"Error: {file}: Permission denied.\n"

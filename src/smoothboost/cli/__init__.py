@@ -46,6 +46,7 @@ app.add_typer(schema_app, name="schema")
 for command in (demo.demo, fit.fit, predict.predict, explain.explain, fit.plan):
     app.command()(command)
 schema_app.command()(schema.draft)
+schema_app.command()(schema.check)
 
 
 def _show_version(wanted: bool) -> None:

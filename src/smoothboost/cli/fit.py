@@ -18,7 +18,7 @@ from smoothboost.parameters import threads_of
 from smoothboost.release import display
 from smoothboost.release.model import Model
 from smoothboost.table.batches import read_codes
-from smoothboost.table.files import reserved
+from smoothboost.table.files import Reading, reserved
 from smoothboost.table.schema import Schema
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -34,6 +34,8 @@ def fit(
     output: options.Output,
     asked: options.FitOptions,
     separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    format: options.Format = None,
     seed: options.Seed = None,
     force: options.Force = False,
 ) -> None:
@@ -46,8 +48,9 @@ def fit(
         raise ValueError(f"Expected the target {target!r} not to be a column of {schema}, got it.")
     classifier = asked.classifier(declared, epsilon=epsilon, random_state=seed, verbose=1)
     classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
+    reading = Reading(separator, encoding, format)
     with reserved(output, force) as temporary:
-        rows = read_codes(declared, data, target, threads_of(None), 1, separator)
+        rows = read_codes(declared, data, target, threads_of(None), 1, reading)
         model = fit_and_show(classifier, rows, None, rows.n_rows)
         model.write(temporary)
     say_written(output, model)

@@ -14,14 +14,17 @@ import typer
 from smoothboost import _validate
 from smoothboost.classifier import LEARNERS, Learner, SmoothBoostClassifier
 from smoothboost.parameters import THRESHOLDS
+from smoothboost.table.files import FORMATS
 from smoothboost.table.schema import Schema
+from smoothboost.table.writers import WRITTEN
 
 Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="The rows: a .parquet file or a folder of such files, a .csv file (also with .gz, "
-        ".bz2 or .zst at the end), or an .arrow or .feather file.",
+        help="The rows: a .parquet file or a folder of such files; a .csv, .tsv, .jsonl or "
+        ".ndjson file, also with .gz, .bz2 or .zst at the end; an .arrow or .feather file; or - "
+        "for standard input.",
     ),
 ]
 Separator = Annotated[
@@ -30,6 +33,30 @@ Separator = Annotated[
         metavar="SIGN",
         help="What stands between the cells of a CSV file: a sign, or the word tab.",
         show_default="the one of , ; tab | that the header has most of",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The encoding of a text file, such as latin-1, cp1252 or utf-16.",
+        show_default="utf-8; utf-16 where the file begins with its mark",
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        metavar="|".join(FORMATS),
+        help="What DATA is, where its name does not say.",
+        show_default="by its name; csv from standard input",
+    ),
+]
+OutputFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="|".join(WRITTEN),
+        help="What to write to standard output.",
+        show_default="csv",
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit wrote.")]
@@ -44,6 +71,15 @@ Seed = Annotated[
     int | None, typer.Option(help="Repeatable noise: for tests only, as it is not private.")
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
+ScoredOutput = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        help="The file to write: .csv, .tsv or .jsonl, also with .gz, .bz2 or .zst at the end, or "
+        ".parquet; - is standard output.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
 
 

@@ -159,8 +159,9 @@ def likely(text: str, declared: Sequence[str]) -> str | None:
 
 def _plain(text: str) -> str:
     """Return a text without what people and programs write differently."""
-    letters = re.sub(r"[\s_.\-]+", "", text.casefold())
-    return re.sub(r"^0+(?=\d+$)", "", re.sub(r"^(\d+)[.,]0+$", r"\1", letters))
+    whole = re.sub(r"^(\d+)[.,]0+$", r"\1", text.strip())
+    letters = re.sub(r"[\s_.\-]+", "", whole.casefold())
+    return re.sub(r"^0+(?=\d+$)", "", letters)
 
 
 def _abbreviates(one: str, other: str) -> bool:
@@ -190,7 +191,7 @@ def _missing(column: Column, seen: Seen) -> Said:
     if not column.missing:
         code = _first_words(column) if column.missing_code == 0 else "another value"
         level = WRONG if share >= SOME else LOOK
-        return level, f"{_percent(share)} missing, which count as {code}: set missing."
+        return level, f"{_percent(share)} missing, which count as {code}: set missing to true."
     return (LOOK if share >= MOST else FINE), f"{_percent(share)} missing."
 
 
@@ -202,7 +203,7 @@ def _undeclared(column: Categorical | Boolean, seen: Seen) -> Said:
     words = f"{_percent(share)} not declared: {_listed(values)}"
     if isinstance(column, Boolean):
         counts = "missing" if column.missing else "false"
-        meant = " Declare a categorical column of these values."
+        meant = " Declare it categorical or numeric."
         return (WRONG if share >= SOME else LOOK), f"{words}. They count as {counts}.{meant}"
     meant = _meant(values, list(column.code_by_text))
     counts = "another value" if column.other else "missing"
@@ -210,7 +211,7 @@ def _undeclared(column: Categorical | Boolean, seen: Seen) -> Said:
         counts = _first_words(column)
     is_wrong = share >= (SOME if meant or not column.other else MOST)
     advice = "Edit values" if column.groups is None else "Edit groups"
-    advice += "." if column.other else ", or set other."
+    advice += "." if column.other else ", or set other to true."
     return (WRONG if is_wrong else LOOK), f"{words}. They count as {counts}.{meant} {advice}"
 
 
@@ -265,7 +266,7 @@ def _bins(column: Numeric | Date, seen: Seen, unused: tuple[str, ...]) -> Said:
             LOOK,
             "All numbers are in one bin, so no rule can tell them apart: narrow the bounds.",
         )
-    if not unused:
+    if not unused or not used:  # without numbers, that is said already
         return None
     level = LOOK if used * 4 < column.n_ordered and seen.n_present > 4 * column.n_ordered else FINE
     advice = " Are the bounds too wide, or is another scale due?" if level == LOOK else ""

@@ -40,7 +40,7 @@ DAYS, YEARS = 92, 30
 _CODE = re.compile(r"[A-Za-z]{0,3}[0-9][0-9A-Za-z.\-/]*")
 _OTHER_DATE = re.compile(r"[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2})(\s.*)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-_ID_NAME = re.compile(r"(^|[\s_.\-])(id|nr|key|mrn|ssn|uuid|guid)$|[a-z](ID|Id|Nr)$", re.IGNORECASE)
+_ID_NAME = re.compile(r"(?i:(^|[\s_.\-])(id|nr|key|mrn|ssn|uuid|guid)$)|[a-z](ID|Id|Nr)$")
 _READ = "Drafted from the rows"
 _REPLACE = "replace them by public ones"
 

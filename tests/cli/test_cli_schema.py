@@ -160,3 +160,28 @@ def test_a_draft_reads_a_pipe_and_json_lines(hospital):
     run("schema", "draft", "-", "--target", "died", "-o", "csv.json", given=text)
     assert Path("json.json").read_bytes() == Path("csv.json").read_bytes()
     assert Schema.read("csv.json").target == (False, True)
+
+
+def test_a_draft_may_go_to_standard_output(hospital):
+    draft = ("schema", "draft", "hospital.csv", "--target", "died", "--encoding", "latin-1")
+    run(*draft, "-o", "s.json")
+    result = run(*draft, "-o", "-")
+    assert result.stdout == Path("s.json").read_text()
+    assert "NOT PRIVATE" in result.stderr
+    assert "patient_id: left out" in result.stderr
+    assert not Path("-").exists()
+    assert "only predict and draft" in failure(
+        *("fit", "hospital.csv", "--schema", "s.json", "--target", "died"),
+        *("--epsilon", "inf", "-o", "-"),
+    )
+
+
+def test_a_draft_says_how_to_go_on_with_the_same_options(hospital):
+    told = run(
+        *("schema", "draft", "hospital.csv", "--target", "died", "-o", "a b.json"),
+        *("--separator", ";", "--encoding", "latin-1"),
+    ).stdout
+    assert (
+        "smoothboost schema check 'a b.json' hospital.csv --target died "
+        "--separator ';' --encoding latin-1"
+    ) in told

@@ -17,6 +17,7 @@ from smoothboost import Boolean, Categorical, Date, Numeric, Schema
 from smoothboost.table import check
 from smoothboost.table.cells import Met, encoder, meet, objects
 from smoothboost.table.check_words import likely
+from smoothboost.table.columns import Column
 
 
 def look(column, cells, name="a"):
@@ -146,7 +147,7 @@ def test_what_was_probably_meant(text, declared, found):
 
 
 FRAME = pd.DataFrame({"Age": [40, 50], "sex": ["F", "M"], "zip": ["1", "2"]})
-DECLARED = {"age": Numeric(low=0, high=100), "sex": Categorical(["F", "M"])}
+DECLARED: dict[str, Column] = {"age": Numeric(low=0, high=100), "sex": Categorical(["F", "M"])}
 
 
 def test_columns_that_are_not_there_and_not_declared():

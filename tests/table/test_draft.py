@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,7 @@ FRAME = pd.DataFrame(
 )
 DRAFT = propose(FRAME, np.arange(N) % 2)
 SCHEMA = draft_schema(FRAME, np.arange(N) % 2)
+COLUMNS: dict[str, Any] = SCHEMA.columns  # whatever kinds they are
 
 
 def plain(column):
@@ -56,8 +58,8 @@ def test_a_draft_says_that_it_is_one():
 
 
 def test_every_decision_is_explained():
-    assert all(column.description for column in SCHEMA.columns.values())
-    assert "Some cells are no numbers" in SCHEMA.columns["age"].description
+    assert all(column.description for column in COLUMNS.values())
+    assert "Some cells are no numbers" in COLUMNS["age"].description
     assert "Some cells" not in drafted([1, 2, None]).description
     assert set(DRAFT.left_out) | set(DRAFT.columns) == set(FRAME)
 
@@ -65,12 +67,12 @@ def test_every_decision_is_explained():
 def test_a_description_has_no_figure_of_the_rows():
     # It may stay when a person has replaced all else.
     for name in ("age", "lab", "city", "postcode"):
-        assert not any(letter.isdigit() for letter in SCHEMA.columns[name].description), name
+        assert not any(letter.isdigit() for letter in COLUMNS[name].description), name
 
 
 def test_numbers_with_some_junk_are_numbers():
-    assert plain(SCHEMA.columns["age"]) == Numeric(low=0, high=100, integer=True)
-    assert plain(SCHEMA.columns["lab"]) == Numeric(low=0, high=10)
+    assert plain(COLUMNS["age"]) == Numeric(low=0, high=100, integer=True)
+    assert plain(COLUMNS["lab"]) == Numeric(low=0, high=10)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_numbers_with_some_junk_are_numbers():
     ],
 )
 def test_what_rules_cannot_use_is_left_out_with_a_reason(name, reason):
-    assert name not in SCHEMA.columns
+    assert name not in COLUMNS
     assert reason in DRAFT.left_out[name]
 
 
@@ -109,27 +111,27 @@ def test_columns_of_an_array_are_never_left_out():
 
 
 def test_words_become_categories_and_yes_or_no_a_boolean():
-    assert plain(SCHEMA.columns["ward"]) == Categorical(["north", "south"])
-    assert plain(SCHEMA.columns["smoker"]) == Boolean()
+    assert plain(COLUMNS["ward"]) == Categorical(["north", "south"])
+    assert plain(COLUMNS["smoker"]) == Boolean()
     assert drafted(["Y", "n"]).kind == drafted(["t", "F"]).kind == "boolean"
     assert drafted(["F", "F"]).kind == "categorical"  # of both, one does not occur: it is a sex
 
 
 def test_codes_with_leading_zeros_are_no_numbers():
-    assert plain(SCHEMA.columns["postcode"]) == Categorical(["0100", "0201", "0302", "0403"])
+    assert plain(COLUMNS["postcode"]) == Categorical(["0100", "0201", "0302", "0403"])
 
 
 def test_many_words_are_cut_to_the_frequent_ones():
-    assert len(SCHEMA.columns["city"].values) == 100
-    assert SCHEMA.columns["city"].other
-    assert "declare groups" in SCHEMA.columns["city"].description
+    assert len(COLUMNS["city"].values) == 100
+    assert COLUMNS["city"].other
+    assert "declare groups" in COLUMNS["city"].description
     words = [f"word{at}" for at in range(254)] * 3
     assert len(drafted(words).values) == 254
     assert drafted([*words, *["one more"] * 3]).n_codes == 102
 
 
 def test_many_codes_are_grouped_by_how_they_begin():
-    column = SCHEMA.columns["icd"]
+    column = COLUMNS["icd"]
     assert len(column.groups) == 9
     assert column.groups["A0…"][:2] == ("A00.0", "A00.3")
     assert sum(map(len, column.groups.values())) == FRAME["icd"].nunique()

@@ -79,6 +79,17 @@ def test_names_that_are_not_of_the_encoding_say_what_to_do(tmp_path):
     assert "--encoding latin-1" in str(error.value)
 
 
+def test_utf_16_without_its_mark_is_refused(tmp_path, monkeypatch):
+    path = written(tmp_path, TEXT.encode())
+    with pytest.raises(ValueError, match=r"Expected .*rows\.csv to be UTF-16; it is not"):
+        parts_of(path, Reading(encoding="utf-16"))
+    monkeypatch.setattr(text_bytes, "_PIECE", 1)
+    (part,) = parts_of(written(tmp_path, TEXT.encode("utf-16")))
+    written(tmp_path, TEXT.encode())  # another text than the one that was looked at
+    with pytest.raises(ValueError, match="CSV in UTF-16 with 2 cells in every row"):
+        list(part.batches(["city"]))
+
+
 @pytest.mark.parametrize("name", ["utf-9", "", "base64", "rot13", 8])
 def test_an_encoding_that_python_does_not_know_is_refused(name):
     with pytest.raises(ValueError, match="Expected encoding to be one that Python knows"):

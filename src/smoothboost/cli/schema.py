@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import shlex
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from smoothboost.cli import options
 from smoothboost.cli.showing import err, out, say
 from smoothboost.table.check import check_table
 from smoothboost.table.check_words import LOOK, NOT_PRIVATE, WRONG
-from smoothboost.table.files import Reading, reserved
-from smoothboost.table.proposals import propose
+from smoothboost.table.files import PIPE, Reading, reserved
+from smoothboost.table.proposals import Draft, propose
 from smoothboost.table.schema import Schema
 
 _STYLES = {WRONG: "bold red", LOOK: "yellow"}
@@ -21,37 +24,55 @@ _STYLES = {WRONG: "bold red", LOOK: "yellow"}
 def draft(
     data: options.Data,
     target: options.Target,
-    output: options.Output,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The file to write; - is standard output.")
+    ],
     separator: options.Separator = None,
     encoding: options.Encoding = None,
     format: options.Format = None,
     force: options.Force = False,
 ) -> None:
-    """Draft a schema from rows, for a person to edit. The draft is not private.
+    """Draft a schema from rows, for a person to edit. The draft is NOT private.
 
     All rows are read into memory: of a table that is too large for it, give a sample.
 
     Example: smoothboost schema draft people.csv --target income -o people.schema.json
     """
+    reading = Reading(separator, encoding, format)
+    if str(output) == PIPE:
+        proposed = propose(data, target, reading)
+        typer.echo(Schema(**proposed.facts).to_json(), nl=False)
+        _explain(err, proposed)
+        say(err, _DRAFTED.format("This"), "bold yellow")
+        return
     with reserved(output, force) as temporary:
-        proposed = propose(data, target, Reading(separator, encoding, format))
-        drafted = Schema(**proposed.facts)
-        drafted.write(temporary)
-    for name, column in drafted.columns.items():
+        proposed = propose(data, target, reading)
+        Schema(**proposed.facts).write(temporary)
+    _explain(out, proposed)
+    say(err, _DRAFTED.format(output), "bold yellow")
+    given = {"--separator": separator, "--encoding": encoding, "--format": format}
+    same = [text for option, value in given.items() if value for text in (option, value)]
+    checking = shlex.join(["schema", "check", str(output), str(data), "--target", target, *same])
+    say(out, f"Wrote {output}: {len(proposed.columns)} columns and the classes. Edit it, then:")
+    say(out, f"  smoothboost {checking}")
+
+
+_DRAFTED = (
+    "NOT PRIVATE: {} was drafted from the rows. It shows every column's type, its smallest and "
+    "largest value, rounded, or its distinct values, and the classes. Keep it as private as the "
+    "rows until a person has replaced what it read by what is publicly known, and "
+    '"drafted": true by false.'
+)
+
+
+def _explain(console: Console, proposed: Draft) -> None:
+    """Say why each column is drafted as it is."""
+    for name, column in proposed.columns.items():
         said = (column.description or "").partition(": ")[2]
-        say(out, f"  {name} ({column.kind}): {said}")
+        say(console, f"  {name} ({column.kind}): {said}")
     for name, reason in proposed.left_out.items():
-        say(out, f"  {name}: left out, as {reason}.", "yellow")
-    say(out, f"  classes: {', '.join(map(repr, drafted.target))}")
-    note = (
-        f"NOT PRIVATE: {output} was drafted from the rows. It shows every column's type, its "
-        "smallest and largest value, rounded, or its distinct values, and the classes. Keep it as "
-        "private as the rows until a person has replaced what it read by what is publicly known, "
-        'and "drafted": true by false.'
-    )
-    say(err, note, "bold yellow")
-    say(out, f"Wrote {output}: {len(drafted.columns)} columns and the classes. Edit it, then:")
-    say(out, f"  smoothboost schema check {output} {data} --target {target}")
+        say(console, f"  {name}: left out, as {reason}.", "yellow")
+    say(console, f"  classes: {', '.join(map(repr, proposed.target))}")
 
 
 def check(
@@ -65,11 +86,11 @@ def check(
     format: options.Format = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say how cells meet declarations, column by column. NOT private: for your eyes only.
+    """Say how cells meet declarations, column by column. NOT private.
 
-    A fit never reports junk, since that would tell of the rows; so look before you fit. The rows
-    are read once, batch by batch. Exit code 0: nothing is clearly wrong; 1: something is; 2: the
-    check itself could not be made.
+    A fit never reports junk, since that would tell of the rows: so look before you fit.
+
+    Exit code 0: nothing is clearly wrong; 1: something is; 2: the check could not be made.
 
     Example: smoothboost schema check people.schema.json people.csv --target income
     """

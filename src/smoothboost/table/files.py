@@ -94,6 +94,8 @@ def replacing(path: Path) -> Iterator[Path]:
 @contextmanager
 def reserved(path: Path, force: bool) -> Iterator[Path]:
     """Make sure that a file can be written, before anything is spent on what it will hold."""
+    if str(path) == PIPE:
+        raise ValueError("Expected a file to write, got -, which only predict and draft take.")
     if path.is_dir():
         raise ValueError(f"Expected {path} to be a file, got a folder.")
     if path.exists() and not force:

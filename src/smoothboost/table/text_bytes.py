@@ -51,7 +51,12 @@ class TextBytes:
     def head_text(self) -> str:
         """Return how the text begins, with U+FFFD where bytes are not of the encoding."""
         decoder = codecs.getincrementaldecoder(self.encoding)("replace")
-        return decoder.decode(self.head, self.is_whole).removeprefix("\ufeff")
+        try:
+            return decoder.decode(self.head, self.is_whole).removeprefix("\ufeff")
+        except UnicodeError:  # UTF-16 without its mark, and odder encodings
+            raise ValueError(
+                f"Expected {self.name} to be {self.encoding.upper()}; it is not."
+            ) from None
 
     def utf_8(self) -> Any:
         """Open a stream of all bytes in UTF-8; only what was said to be UTF-8 may not be."""
@@ -160,7 +165,12 @@ class _Recoded(RawIOBase):
         while not self._ready and not self._ended:
             piece = self._stream.read(_PIECE)
             self._ended = not piece
-            text = self._decoder.decode(piece, self._ended)
+            try:
+                text = self._decoder.decode(piece, self._ended)
+            except UnicodeError:
+                raise pa.ArrowInvalid(
+                    "not of its encoding"
+                ) from None  # as Arrow would say of UTF-8
             self._ready = text.encode(UTF_8, "replace")  # half a pair of UTF-16 is no letter
         piece, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
         buffer[: len(piece)] = piece

@@ -16,6 +16,7 @@ LINE = "the line as it stands"
 """A column that can be read beside those a file has."""
 _MOST_AT_ONCE = 1 << 23  # characters
 _LONGEST = 1 << 22  # characters of a line, as of a row of a CSV file
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
 
 
 def json_part(source: TextBytes) -> Part:
@@ -59,7 +60,7 @@ def _row(line: str, what: str) -> dict[str, Any] | None:
     if not line.strip():
         return None
     try:
-        row = json.loads(line, parse_int=str, parse_float=str, parse_constant=str)
+        row = _DECODER.decode(line)
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict):
@@ -70,17 +71,19 @@ def _row(line: str, what: str) -> dict[str, Any] | None:
 def _batch(
     rows: Sequence[dict[str, Any]], columns: Sequence[str], schema: pa.Schema
 ) -> pa.RecordBatch:
-    cells = [_texts([_text(row.get(name)) for row in rows]) for name in columns]
+    cells = [_texts([row.get(name) for row in rows]) for name in columns]
     return pa.RecordBatch.from_arrays(cells, schema=schema)
 
 
-def _text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value)
-
-
-def _texts(cells: list[str | None]) -> pa.Array:
+def _texts(cells: list[Any]) -> pa.Array:
     try:
         return pa.array(cells, pa.string())
-    except UnicodeEncodeError:  # half a pair of UTF-16, which JSON can write
-        whole = [None if cell is None else cell.encode(errors="replace").decode() for cell in cells]
-        return pa.array(whole, pa.string())
+    except (pa.ArrowException, UnicodeEncodeError):  # some are not text, or half a pair of UTF-16
+        return pa.array([_text(cell) for cell in cells], pa.string())
+
+
+def _text(value: Any) -> str | None:
+    if value is None:
+        return None
+    text = value if isinstance(value, str) else json.dumps(value)
+    return text.encode(errors="replace").decode()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from smoothboost import Boolean, Categorical, Date, Numeric, PrivacyLeakWarning, Schema
@@ -159,19 +159,29 @@ def test_numbers_are_drafted_with_round_bounds(cells, column):
     assert plain(drafted(pd.Series(cells, dtype=object))) == column
 
 
-@given(st.lists(st.floats(-1e9, 1e9), min_size=1), st.booleans())
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1), st.booleans())
+@example([1234567890123456.0, 1234567890123457.0], True)
+@example([3.0, 4.0], True)
+@example([5e-324, 1e-323], False)
 def test_round_bounds_hold_all_numbers_and_are_not_far(numbers, whole):
     low, high = min(numbers), max(numbers)
     if whole:
         low, high = float(int(low)), float(int(high))
     down, up = outward(low, high, whole)
-    slack = 1e-11 * max(abs(low), abs(high), 1)
-    assert down <= low + slack
-    assert high - slack <= up
-    assert down < up
-    assert up - down <= max(2 * (high - low), 1.0) + slack
+    assert down <= low
+    assert high <= up
+    assert down < up or low == high  # beyond the exact floats, one more is the same
+    assert low - down <= max((high - low) / 2, 1.0)
+    assert up - high <= max((high - low) / 2, 1.0)
     if whole:
         assert (down, up) == (int(down), int(up))
+
+
+def test_numbers_that_no_bins_can_tell_apart_are_left_out():
+    frame = pd.DataFrame({"n": [1e15 + 0.125, 1e15 + 0.25], "flag": "yes"})
+    assert "too close together" in propose(frame, [0, 1]).left_out["n"]
+    array = np.array([[1e15 + 0.125], [1e15 + 0.25]])
+    assert draft_schema(array, [0, 1]).columns["x0"].kind == "categorical"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from math import floor, log10
 from typing import Any
 
@@ -187,7 +188,10 @@ def _number(name: str, present: list[Any], texts: list[str]) -> Column | str | N
         return "it looks like an identifier: whole numbers, no two of them alike"
     low, high = outward(low, high, whole)
     scale = _scale(low, high, finite)
-    column = Numeric(low=low, high=high, scale=scale, integer=whole)
+    try:
+        column = Numeric(low=low, high=high, scale=scale, integer=whole)
+    except ValueError:  # floats between the bounds are too few for bins
+        return "its numbers are too close together for their size"
     said = [f"{_READ}: {'whole ' if whole else ''}numbers; bounds rounded outwards, {_REPLACE}."]
     if whole and column.n_ordered == high - low + 1:
         said.append("Every number has a bin of its own.")
@@ -227,13 +231,15 @@ def outward(low: float, high: float, whole: bool = False) -> tuple[float, float]
     """
     if low == high:
         return (low, low + 1) if whole else (floor(low), floor(low) + 1)
-    third = (high - low) / 3
-    power = 10.0 ** floor(log10(third))
-    step = max(each * power for each in (1, 2, 5) if each * power <= third * (1 + 1e-9))
+    exact_low, exact_high = Decimal(repr(low)), Decimal(repr(high))
+    third = (exact_high - exact_low) / 3
+    steps = [Decimal(first).scaleb(third.adjusted()) for first in (1, 2, 5)]
+    step = max(each for each in steps if each <= third)
     if whole:
-        step = max(step, 1.0)
-    down, up = np.floor(low / step) * step, np.ceil(high / step) * step
-    return float(f"{down:.12g}"), float(f"{up:.12g}")
+        step = max(step, Decimal(1))
+    down = (exact_low / step).to_integral_value(ROUND_FLOOR) * step
+    up = (exact_high / step).to_integral_value(ROUND_CEILING) * step
+    return min(float(down), low), max(float(up), high)
 
 
 # Dates

@@ -117,6 +117,7 @@ def hospital(folder) -> pd.DataFrame:
             "admitted": [f"20{15 + at % 8}-03-{1 + at % 28:02d}" for at in range(n_rows)],
             "smoker": [("yes", "no")[at % 2] for at in range(n_rows)],
             "cost": [10 ** (at % 6) for at in range(n_rows)],
+            "lab": [f"{at % 40 // 2},{at % 40 % 2 * 5}" for at in range(n_rows)],
             "readmitted": [at % 3 // 2 for at in range(n_rows)],
             "died": [at % 5 == 0 for at in range(n_rows)],
         }
@@ -127,19 +128,20 @@ def hospital(folder) -> pd.DataFrame:
 
 @pytest.mark.parametrize("target", ["readmitted", "died"])
 def test_from_a_draft_to_predictions_that_equal_the_column(hospital, target):
-    latin = ("--encoding", "latin-1")
+    latin = ("--encoding", "latin-1", "--decimal", ",")
     draft = run("schema", "draft", "hospital.csv", "--target", target, "-o", "s.json", *latin)
     assert "patient_id: left out, as it looks like an identifier" in draft.stdout
     assert "admitted (date): dates, in months; bounds are whole years" in draft.stdout
     schema = Schema.read("s.json")
     assert schema.columns["ward"].values == ("Genève", "Zürich")
     assert (schema.columns["age"].low, schema.columns["age"].high) == (0, 100)
+    assert schema.columns["lab"].kind == "numeric"
     run("schema", "check", "s.json", "hospital.csv", "--target", target, *latin)
     run(
         *("fit", "hospital.csv", "--schema", "s.json", "--target", target, "--epsilon", "inf"),
         *("-o", "model.json", *latin),
     )
-    read = pd.read_csv("hospital.csv", sep=";", encoding="latin-1")
+    read = pd.read_csv("hospital.csv", sep=";", encoding="latin-1", decimal=",")
     predicted = Model.read("model.json").predict(read)
     assert predicted.dtype == read[target].dtype
     assert (predicted == read[target]).mean() > 0.6

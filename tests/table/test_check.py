@@ -69,7 +69,12 @@ def labels(target, cells):
         ),
         (Boolean(missing=False), ["yes", "nein"], "wrong", "They count as false."),
         (Numeric(low=0, high=3, integer=True), [0, 1, 2, 3], "fine", "As declared."),
-        (Numeric(low=0, high=3), ["1,5", "2,5"], "wrong", "Write 12.5, not 12,5."),
+        (
+            Numeric(low=0, high=3),
+            ["1,5", "2,5"],
+            "wrong",
+            "Name the decimal mark (--decimal ,), or write 12.5.",
+        ),
         (Numeric(low=0, high=3), ["1.5", "1,000"], "wrong", "without marks for thousands"),
         (Numeric(low=0, high=3), ["<0.5"], "wrong", "in place of < and >"),
         (Numeric(low=0, high=3), ["5%"], "wrong", "without %"),

@@ -81,7 +81,7 @@ def test_numbers_with_some_junk_are_numbers():
         ("patient", "hardly repeats"),
         ("number", "identifier"),
         ("born", "look like dates; write them as 2021-03-31"),
-        ("cost", "write 12.5, not 12,5"),
+        ("cost", "name their decimal mark (--decimal ,), or write 12.5"),
         ("nothing", "all its cells are missing"),
     ],
 )

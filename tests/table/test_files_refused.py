@@ -166,7 +166,7 @@ def test_the_separator_is_the_one_that_the_header_has_most_of(tmp_path):
 def test_a_separator_that_is_named_is_believed(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("age:member:ill, or not\n40:yes:no\n")
-    assert parts_of(path)[0].schema.names == ["age:member:ill", " or not"]
+    assert parts_of(path)[0].schema.names == ["age:member:ill", "or not"]
     assert parts_of(path, Reading(":"))[0].schema.names == ["age", "member", "ill, or not"]
     path.write_text("age,x\tmember,y\till\n")
     assert parts_of(path, Reading("tab"))[0].schema.names == ["age,x", "member,y", "ill"]

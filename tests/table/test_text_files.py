@@ -185,7 +185,7 @@ def test_the_name_says_what_a_file_is_unless_told(tmp_path):
     assert read_table(odd, reading=Reading(",", format="csv")).column_names == ["a\tb", "c"]
     with pytest.raises(ValueError, match="a separator for a CSV file only"):
         parts_of(written(tmp_path, text, "rows.tsv"), Reading(","))
-    with pytest.raises(ValueError, match="an encoding for a text file only"):
+    with pytest.raises(ValueError, match="Expected an encoding or decimal mark"):
         parts_of(written(tmp_path, b"PAR1", "rows.parquet"), Reading(encoding="latin-1"))
 
 
@@ -199,6 +199,28 @@ def test_another_separator_than_the_named_one_is_recognised(tmp_path):
     path = written(tmp_path, b"age\n1\n")
     with pytest.raises(ValueError, match=r"missing are sex\.$"):
         parts_of(path, Reading(","))[0].check(["sex"])
+
+
+def test_spaces_around_names_do_not_count(tmp_path):
+    path = written(tmp_path, b"age, job ,sex\n1, clerk,F\n")
+    assert read_table(path).to_pydict() == {"age": ["1"], "job": [" clerk"], "sex": ["F"]}
+    assert read_table(path, ["sex", "job"]).to_pydict() == {"sex": ["F"], "job": [" clerk"]}
+    with pytest.raises(ValueError, match="got age more than once"):
+        parts_of(written(tmp_path, b"age, age\n"))[0].check(["age"])
+
+
+def test_decimal_commas_are_read_where_they_are_named(tmp_path):
+    path = written(tmp_path, b"lab;note\n12,5;1,2,3\n -0,75;a\n7;1,000 x\n;,5\n")
+    assert read_table(path)["lab"].to_pylist() == ["12,5", " -0,75", "7", None]
+    rows = read_table(path, reading=Reading(decimal=",")).to_pydict()
+    assert rows["lab"] == ["12.5", " -0.75", "7", None]
+    assert rows["note"] == ["1,2,3", "a", "1,000 x", ",5"]
+    with pytest.raises(ValueError, match="decimal to be one of"):
+        Reading(decimal="'")
+    with pytest.raises(ValueError, match="decimal mark for a CSV or TSV file only"):
+        parts_of(written(tmp_path, b"{}", "a.jsonl"), Reading(decimal=","))
+    with pytest.raises(ValueError, match="encoding or decimal mark for a text file only"):
+        parts_of(written(tmp_path, b"PAR1", "a.parquet"), Reading(decimal=","))
 
 
 # JSON lines

@@ -36,6 +36,7 @@ def fit(
     separator: options.Separator = None,
     encoding: options.Encoding = None,
     format: options.Format = None,
+    decimal: options.Decimal = None,
     seed: options.Seed = None,
     force: options.Force = False,
 ) -> None:
@@ -48,7 +49,7 @@ def fit(
         raise ValueError(f"Expected the target {target!r} not to be a column of {schema}, got it.")
     classifier = asked.classifier(declared, epsilon=epsilon, random_state=seed, verbose=1)
     classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
-    reading = Reading(separator, encoding, format)
+    reading = Reading(separator, encoding, format, decimal)
     with reserved(output, force) as temporary:
         rows = read_codes(declared, data, target, threads_of(None), 1, reading)
         model = fit_and_show(classifier, rows, None, rows.n_rows)

@@ -43,6 +43,14 @@ Encoding = Annotated[
         show_default="utf-8; utf-16 where the file begins with its mark",
     ),
 ]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        metavar=".|,",
+        help="The decimal mark of numbers in a CSV or TSV file.",
+        show_default="a point",
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option(

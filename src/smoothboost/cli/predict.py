@@ -20,12 +20,13 @@ def predict(
     separator: options.Separator = None,
     encoding: options.Encoding = None,
     format: options.Format = None,
+    decimal: options.Decimal = None,
     output_format: options.OutputFormat = None,
     force: options.Force = False,
 ) -> None:
     """Add a prediction and the probability of each class to rows, batch by batch."""
     released = Model.read(model)
-    reading = Reading(separator, encoding, format)
+    reading = Reading(separator, encoding, format, decimal)
     if str(output) == PIPE:
         written = _validate.one_of("output-format", output_format or "csv", WRITTEN)
         write_scored(released, parts_of(data, reading), None, f".{written}")

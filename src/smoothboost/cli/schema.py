@@ -30,6 +30,7 @@ def draft(
     separator: options.Separator = None,
     encoding: options.Encoding = None,
     format: options.Format = None,
+    decimal: options.Decimal = None,
     force: options.Force = False,
 ) -> None:
     """Draft a schema from rows, for a person to edit. The draft is NOT private.
@@ -38,7 +39,7 @@ def draft(
 
     Example: smoothboost schema draft people.csv --target income -o people.schema.json
     """
-    reading = Reading(separator, encoding, format)
+    reading = Reading(separator, encoding, format, decimal)
     if str(output) == PIPE:
         proposed = propose(data, target, reading)
         typer.echo(Schema(**proposed.facts).to_json(), nl=False)
@@ -50,8 +51,8 @@ def draft(
         Schema(**proposed.facts).write(temporary)
     _explain(out, proposed)
     say(err, _DRAFTED.format(output), "bold yellow")
-    given = {"--separator": separator, "--encoding": encoding, "--format": format}
-    same = [text for option, value in given.items() if value for text in (option, value)]
+    given = {"separator": separator, "encoding": encoding, "format": format, "decimal": decimal}
+    same = [text for name, value in given.items() if value for text in (f"--{name}", value)]
     checking = shlex.join(["schema", "check", str(output), str(data), "--target", target, *same])
     say(out, f"Wrote {output}: {len(proposed.columns)} columns and the classes. Edit it, then:")
     say(out, f"  smoothboost {checking}")
@@ -84,6 +85,7 @@ def check(
     separator: options.Separator = None,
     encoding: options.Encoding = None,
     format: options.Format = None,
+    decimal: options.Decimal = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Say how cells meet declarations, column by column. NOT private.
@@ -94,7 +96,7 @@ def check(
 
     Example: smoothboost schema check people.schema.json people.csv --target income
     """
-    reading = Reading(separator, encoding, format)
+    reading = Reading(separator, encoding, format, decimal)
     found = check_table(Schema.read(schema), data, target, reading, verbose=int(not as_json))
     if as_json:
         say(err, NOT_PRIVATE, "bold red")

@@ -230,7 +230,7 @@ def _unreadable(column: Numeric | Date, seen: Seen) -> Said:
 def _reading_hint(column: Numeric | Date, texts: list[str]) -> str:
     """Say what unreadable cells look like, by the most frequent one."""
     hints = {
-        r"[+-]?\d+,\d{1,2}|[+-]?\d+,\d{4,}": " Write 12.5, not 12,5.",
+        r"[+-]?\d+,\d{1,2}|[+-]?\d+,\d{4,}": " Name the decimal mark (--decimal ,), or write 12.5.",
         r"[+-]?\d{1,3}([,' ]\d{3})+([.,]\d+)?": " Write 1000, without marks for thousands.",
         r"[<>≤≥].*": " Write a number in place of < and >.",
         r".*%": " Write numbers without %.",

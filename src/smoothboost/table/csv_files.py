@@ -8,6 +8,7 @@ from io import RawIOBase, StringIO
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from smoothboost.table.streams import Part, expecting
@@ -15,16 +16,24 @@ from smoothboost.table.text_bytes import TextBytes
 
 SEPARATORS = (",", ";", "\t", "|")
 """Those that are recognised."""
+DECIMALS = (".", ",")
+"""What may stand before the fraction of a number."""
+_COMMA = r"^(\s*[+-]?[0-9]+),([0-9]+\s*)$"
 _BLOCK = 1 << 22  # bytes at once, of which Arrow reads up to 32 ahead; no row may be longer
 
 
-def csv_part(source: TextBytes, separator: str | None = None) -> Part:
-    """Return the rows of a CSV file; without a separator, the header says which it is."""
+def csv_part(source: TextBytes, separator: str | None = None, decimal: str = ".") -> Part:
+    """Return the rows of a CSV file; without a separator, the header says which it is.
+
+    Where the decimal mark is a comma, cells like "12,5" are read as "12.5", in every column.
+    """
     what = f"{source.name} to be whole, and CSV in {source.encoding.upper()}"
     try:
-        names, separator, hint = _header(source.head_text(), separator)
+        written, separator, hint = _header(source.head_text(), separator)
     except csv.Error:
         raise ValueError(f"Expected {what}; it is not.") from None
+    names = [name.strip() for name in written]
+    as_written = dict(zip(names, written, strict=True))
     if not names:
         raise ValueError(f"Expected column names in the first line of {source.name}, got none.")
     if any("\ufffd" in name for name in names):
@@ -38,16 +47,19 @@ def csv_part(source: TextBytes, separator: str | None = None) -> Part:
     def read(columns: list[str], n_threads: int) -> Iterator[pa.RecordBatch]:
         """Read every column as text, so that one bad cell never changes how others are read."""
         reading = pa_csv.ReadOptions(block_size=_BLOCK, use_threads=n_threads > 1)
+        in_file = [as_written[name] for name in columns]
         converting = pa_csv.ConvertOptions(
-            column_types=dict.fromkeys(columns, pa.binary()),
-            include_columns=columns,
+            column_types=dict.fromkeys(in_file, pa.binary()),
+            include_columns=in_file,
             strings_can_be_null=True,
             null_values=[""],
         )
         with expecting(what), source.utf_8() as stream:
             ended = _Ended(stream, _last_row(separator, len(names)))
             rows = pa_csv.open_csv(ended, reading, parsing, converting)
-            yield from map(_as_text, _all_but_one_row(rows))
+            for batch in _all_but_one_row(rows):
+                cells = [_decoded(column, decimal) for column in batch.columns]
+                yield pa.RecordBatch.from_arrays(cells, names=columns)
 
     schema = pa.schema([(name, pa.string()) for name in names])
     return Part(source.name, schema, read, separator=separator, hint=hint, is_text=True)
@@ -70,18 +82,16 @@ def _names(head: str, separator: str) -> list[str]:
     return next(csv.reader(StringIO(head, newline=""), delimiter=separator), [])
 
 
-def _as_text(batch: pa.RecordBatch) -> pa.RecordBatch:
+def _decoded(cells: pa.Array, decimal: str) -> pa.Array:
     """Return bytes as text; those that are not UTF-8 never decide whether a file can be read."""
-    columns = [_decoded(column) for column in batch.columns]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
-
-
-def _decoded(cells: pa.Array) -> pa.Array:
     try:
-        return cells.cast(pa.string())
+        texts = cells.cast(pa.string())
     except pa.ArrowInvalid:
-        texts = [None if cell is None else cell.decode(errors="replace") for cell in cells.tolist()]
-        return pa.array(texts, pa.string())
+        decoded = (
+            None if cell is None else cell.decode(errors="replace") for cell in cells.tolist()
+        )
+        texts = pa.array(decoded, pa.string())
+    return texts if decimal == "." else pc.replace_substring_regex(texts, _COMMA, r"\1.\2")
 
 
 # Arrow takes the end of a file for the end of a quote. So a row of ours goes behind the last one,

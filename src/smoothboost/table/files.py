@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from smoothboost import _validate
 from smoothboost.table.binary_files import arrow_part, parquet_folder, parquet_part
-from smoothboost.table.csv_files import csv_part
+from smoothboost.table.csv_files import DECIMALS, csv_part
 from smoothboost.table.json_files import json_part
 from smoothboost.table.streams import Part, is_stream, stream_part
 from smoothboost.table.text_bytes import COMPRESSIONS, checked_encoding, file_bytes, pipe_bytes
@@ -50,11 +50,14 @@ class Reading:
         The encoding of a text; None is UTF-8, or UTF-16 if the text begins with its mark.
     format : {"csv", "tsv", "jsonl", "parquet", "arrow"} or None, default None
         What the file is; None goes by the end of its name, and takes CSV from a pipe.
+    decimal : {".", ","} or None, default None
+        The decimal mark in a CSV or TSV file; None is a point.
     """
 
     separator: str | None = None
     encoding: str | None = None
     format: str | None = None
+    decimal: str | None = None
 
     def __post_init__(self) -> None:
         if self.separator is not None:
@@ -63,6 +66,8 @@ class Reading:
             checked_encoding(self.encoding)
         if self.format is not None:
             _validate.one_of("format", self.format, FORMATS)
+        if self.decimal is not None:
+            _validate.one_of("decimal", self.decimal, DECIMALS)
 
 
 @contextmanager
@@ -151,8 +156,10 @@ def parts_of(source: Any, reading: Reading | None = None) -> tuple[Part, ...]:
         return (_text_part(path, kind, reading),)
     if reading.separator is not None:
         raise ValueError(f"Expected a separator for a CSV file only, got one for {path}.")
-    if reading.encoding is not None:
-        raise ValueError(f"Expected an encoding for a text file only, got one for {path}.")
+    if reading.encoding is not None or reading.decimal is not None:
+        raise ValueError(
+            f"Expected an encoding or decimal mark for a text file only, got one for {path}."
+        )
     if path.is_dir():
         return parquet_folder(path)
     if kind == "parquet":
@@ -190,15 +197,19 @@ def _text_part(path: Path | None, kind: str, reading: Reading) -> Part:
         )
     if reading.separator is not None and kind != "csv":
         raise ValueError(f"Expected a separator for a CSV file only, got one for {name}.")
+    if reading.decimal is not None and kind == "jsonl":
+        raise ValueError(f"Expected a decimal mark for a CSV or TSV file only, got one for {name}.")
     if path is None:
         source = pipe_bytes(sys.stdin.buffer, name, reading.encoding)
     else:
         source = file_bytes(path, reading.encoding)
     if kind == "jsonl":
         return json_part(source)
+    decimal = reading.decimal or "."
     if kind == "tsv":
-        return replace(csv_part(source, "\t"), separator=",")  # what a CSV file of it will have
-    return csv_part(source, reading.separator)
+        part = csv_part(source, "\t", decimal)
+        return replace(part, separator=",")  # what a CSV file of it will have
+    return csv_part(source, reading.separator, decimal)
 
 
 def _separator(text: Any) -> str:

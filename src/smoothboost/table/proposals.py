@@ -268,7 +268,10 @@ def _unreadable(texts: list[str]) -> str | None:
     """Say why cells that look like dates or numbers cannot be read as such."""
     for pattern, words in (
         (_OTHER_DATE, "its cells look like dates; write them as 2021-03-31 to have them read"),
-        (_DECIMAL_COMMA, "its cells look like numbers; write 12.5, not 12,5, to have them read"),
+        (
+            _DECIMAL_COMMA,
+            "its cells look like numbers; name their decimal mark (--decimal ,), or write 12.5",
+        ),
     ):
         if sum(pattern.fullmatch(text) is not None for text in texts) >= MOSTLY * len(texts):
             return words

@@ -32,7 +32,7 @@ FRAME = pd.DataFrame(
     }
 )
 DRAFT = propose(FRAME, np.arange(N) % 2)
-SCHEMA = draft_schema(FRAME, np.arange(N) % 2)
+SCHEMA = Schema(**DRAFT.facts)
 COLUMNS: dict[str, Any] = SCHEMA.columns  # whatever kinds they are
 
 
@@ -44,7 +44,7 @@ def plain(column):
 
 def drafted(cells, name="n"):
     labels = (np.arange(len(cells)) % 2).tolist()
-    return draft_schema(pd.DataFrame({name: cells, "flag": "yes"}), labels).columns.get(name)
+    return propose(pd.DataFrame({name: cells, "flag": "yes"}), labels).columns.get(name)
 
 
 def test_a_draft_says_that_it_is_one():
@@ -101,6 +101,12 @@ def test_what_is_an_identifier():
     assert drafted([at / 7 for at in running]).kind == "numeric"
     assert drafted([f"{at}-{at}" for at in range(21)]) is None
     assert drafted([f"{at}-{at}" for at in range(20)]).kind == "categorical"
+
+
+def test_a_fit_without_a_schema_keeps_all_numbers():
+    kept = draft_schema(FRAME, np.arange(N) % 2)
+    assert set(kept.columns) == {*COLUMNS, "number"}
+    assert kept.columns["number"].integer
 
 
 def test_columns_of_an_array_are_never_left_out():

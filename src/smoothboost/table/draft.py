@@ -13,7 +13,8 @@ def draft_schema(frame: Any, labels: Any) -> Schema:
 
     It looks at every column's type, smallest and largest value and distinct values, and at the
     distinct labels: use it on public data, or treat the result as private until a person has
-    replaced what it read by what is publicly known.
+    replaced what it read by what is publicly known. All columns of numbers stay, since a fit
+    would not say which it left out.
 
     Examples
     --------
@@ -22,4 +23,4 @@ def draft_schema(frame: Any, labels: Any) -> Schema:
     >>> schema.columns["x0"].low, schema.columns["x0"].high
     (0.5, 2.0)
     """
-    return Schema(**propose(frame, labels).facts)
+    return Schema(**propose(frame, labels, identifiers=True).facts)

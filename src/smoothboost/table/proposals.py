@@ -77,8 +77,11 @@ class Draft:
         }
 
 
-def propose(X: Any, y: Any, reading: Reading | None = None) -> Draft:
-    """Propose columns and classes for a frame, array, file or stream."""
+def propose(X: Any, y: Any, reading: Reading | None = None, identifiers: bool = False) -> Draft:
+    """Propose columns and classes for a frame, array, file or stream.
+
+    Numbers that look like identifiers are left out, unless they are to be kept.
+    """
     from_text = False
     if is_source(X):
         parts = parts_of(X, reading)
@@ -102,7 +105,7 @@ def propose(X: Any, y: Any, reading: Reading | None = None) -> Draft:
         by_name = {str(name): frame.get_column(name).to_list() for name in frame.columns}
     columns, left_out = {}, {}
     for name, cells in by_name.items():
-        found = propose_column(name, cells)
+        found = propose_column(name, cells, identifiers)
         # The columns of an array go by their places, so that none can be left out.
         if isinstance(found, str) and frame is None:
             found = _frequent(*_texts(cells))
@@ -136,7 +139,7 @@ def classes_of(labels: Any, from_text: bool = False) -> list[Label]:
     return sorted(texts)
 
 
-def propose_column(name: str, cells: Sequence[Any]) -> Column | str:
+def propose_column(name: str, cells: Sequence[Any], identifiers: bool = False) -> Column | str:
     """Propose a column, or say why there is none.
 
     Examples
@@ -154,7 +157,7 @@ def propose_column(name: str, cells: Sequence[Any]) -> Column | str:
     pairs: tuple[set[str], ...] = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"})
     if words in pairs or words <= pairs[0] or words <= pairs[1]:
         return Boolean(description=f"{_READ}: all cells read as true or false.")
-    number_or_date = _number(name, present, texts) or _date(present)
+    number_or_date = _number(name, present, texts, identifiers) or _date(present)
     return number_or_date or _unreadable(texts) or _categories(texts, counts)
 
 
@@ -168,7 +171,9 @@ def _texts(cells: Sequence[Any]) -> tuple[list[str], list[int]]:
 # Numbers
 
 
-def _number(name: str, present: list[Any], texts: list[str]) -> Column | str | None:
+def _number(
+    name: str, present: list[Any], texts: list[str], identifiers: bool
+) -> Column | str | None:
     if all(re.fullmatch("[0-9]+", text) for text in texts) and any(
         re.fullmatch("0[0-9]+", text) for text in texts
     ):
@@ -184,7 +189,7 @@ def _number(name: str, present: list[Any], texts: list[str]) -> Column | str | N
     low, high = float(finite.min()), float(finite.max())
     # Beyond, floats are whole whatever the values were.
     whole = bool(np.all(finite == np.floor(finite))) and max(-low, high) < EXACT
-    if whole and _is_identifier(name, finite):
+    if whole and not identifiers and _is_identifier(name, finite):
         return "it looks like an identifier: whole numbers, no two of them alike"
     low, high = outward(low, high, whole)
     scale = _scale(low, high, finite)

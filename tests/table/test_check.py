@@ -73,7 +73,7 @@ def labels(target, cells):
             Numeric(low=0, high=3),
             ["1,5", "2,5"],
             "wrong",
-            "Name the decimal mark (--decimal ,), or write 12.5.",
+            "Name the decimal mark (CSV: --decimal ,), or write 12.5.",
         ),
         (Numeric(low=0, high=3), ["1.5", "1,000"], "wrong", "without marks for thousands"),
         (Numeric(low=0, high=3), ["<0.5"], "wrong", "in place of < and >"),
@@ -279,4 +279,5 @@ def test_what_is_found_is_plain_json_and_marked():
     document = json.loads(json.dumps(found.to_dict()))
     assert document["not_private"].startswith("NOT PRIVATE")
     assert str(found).startswith("NOT PRIVATE")
+    assert repr(found) == str(found)
     assert document["n_rows"] == 2

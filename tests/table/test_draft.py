@@ -274,5 +274,9 @@ def test_drafting_from_python_warns_and_refuses_what_it_cannot_do(tmp_path):
         Schema.draft(path, "ill")
     with pytest.raises(ValueError, match="got none: all were left out"):
         Schema.draft(pd.DataFrame({"n": [None, None]}), [0, 1])
+    with pytest.raises(ValueError, match="at most 256 classes, got more: is it the right column"):
+        Schema.draft(FRAME, FRAME["patient"])
+    with pytest.raises(ValueError, match="2 to 256 classes, got 1"):
+        draft_schema(FRAME, [0] * N)
     with pytest.raises(ValueError, match="2D array, got 1 dimension"):
         Schema.draft([1, 2], [0, 1])

@@ -142,7 +142,9 @@ def test_an_arrow_file_that_is_none(tmp_path):
 
 def test_a_name_that_says_nothing(tmp_path):
     (tmp_path / "rows.xlsx").touch()
-    message = refusal(tmp_path / "rows.xlsx")
+    assert "Save the workbook as CSV in UTF-8." in refusal(tmp_path / "rows.xlsx")
+    (tmp_path / "rows.data").touch()
+    message = refusal(tmp_path / "rows.data")
     assert "a .csv, .tsv, .jsonl or .ndjson file (also with .gz, .bz2, .zst at the end)" in message
     assert "--format" in message
 

@@ -48,7 +48,7 @@ MOST_VALUES, LONGEST = 10_000, 60
 of each are kept: memory is bounded."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SchemaCheck:
     """What `Schema.check` found: a verdict for each column. NOT private.
 
@@ -62,6 +62,14 @@ class SchemaCheck:
         The same for the labels, if they were named.
     not_declared : tuple of str
         The columns that are there and not declared, which no fit reads.
+
+    Examples
+    --------
+    >>> from smoothboost import Numeric, Schema
+    >>> schema = Schema({"age": Numeric(low=0, high=110)}, target=["no", "yes"])
+    >>> found = schema.check([[40], [50], ["old"]])
+    >>> found.columns["age"].level, found.columns["age"].counts["unreadable"]
+    ('wrong', 1)
     """
 
     n_rows: int
@@ -94,6 +102,8 @@ class SchemaCheck:
 
     def __str__(self) -> str:
         return "\n".join(text for _, text in self.lines())
+
+    __repr__ = __str__  # what a notebook shows
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain lists and dictionaries, as `--json` prints it."""

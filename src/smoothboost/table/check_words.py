@@ -229,8 +229,9 @@ def _unreadable(column: Numeric | Date, seen: Seen) -> Said:
 
 def _reading_hint(column: Numeric | Date, texts: list[str]) -> str:
     """Say what unreadable cells look like, by the most frequent one."""
+    comma = " Name the decimal mark (CSV: --decimal ,), or write 12.5."
     hints = {
-        r"[+-]?\d+,\d{1,2}|[+-]?\d+,\d{4,}": " Name the decimal mark (--decimal ,), or write 12.5.",
+        r"[+-]?\d+,(\d{1,2}|\d{4,})": comma,
         r"[+-]?\d{1,3}([,' ]\d{3})+([.,]\d+)?": " Write 1000, without marks for thousands.",
         r"[<>≤≥].*": " Write a number in place of < and >.",
         r".*%": " Write numbers without %.",

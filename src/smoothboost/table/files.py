@@ -166,10 +166,13 @@ def parts_of(source: Any, reading: Reading | None = None) -> tuple[Part, ...]:
         return (parquet_part(path),)
     if kind == "arrow":
         return (arrow_part(path),)
+    advice = "On the command line, --format says what a file of another name is."
+    if path.suffix.lower() in (".xlsx", ".xls", ".ods"):
+        advice = "Save the workbook as CSV in UTF-8."
     raise ValueError(
         f"Expected a .csv, .tsv, .jsonl or .ndjson file (also with {_COMPRESSED} at the end), a "
-        f".parquet file or a folder of them, or an .arrow or .feather file, got {path.name}. On "
-        "the command line, --format says what a file of another name is."
+        f".parquet file or a folder of them, or an .arrow or .feather file, got {path.name}. "
+        f"{advice}"
     )
 
 

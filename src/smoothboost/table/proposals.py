@@ -115,7 +115,12 @@ def propose(X: Any, y: Any, reading: Reading | None = None, identifiers: bool = 
             columns[name] = found
     if not columns:
         raise ValueError("Expected a column that rules could use, got none: all were left out.")
-    return Draft(columns, classes_of(y, from_text), left_out)
+    classes = classes_of(y, from_text)
+    if len(classes) > MAX_CODES:
+        raise ValueError(
+            f"Expected a target of at most {MAX_CODES} classes, got more: is it the right column?"
+        )
+    return Draft(columns, classes, left_out)
 
 
 def classes_of(labels: Any, from_text: bool = False) -> list[Label]:

@@ -142,6 +142,9 @@ def test_many_codes_are_grouped_by_how_they_begin():
     assert column.groups["A0…"][:2] == ("A00.0", "A00.3")
     assert sum(map(len, column.groups.values())) == FRAME["icd"].nunique()
     assert "first 2 letter(s)" in column.description
+    odd = [f"{chr(0x4E00 + at)}1" for at in range(100)]
+    many = [f"A{at}" for at in range(1000)]
+    assert drafted([*odd, *many] * 3).groups is None  # too many beginnings
 
 
 @pytest.mark.parametrize(
@@ -272,6 +275,10 @@ def test_drafting_from_python_warns_and_refuses_what_it_cannot_do(tmp_path):
         Schema.draft(path, "sick")
     with pytest.raises(ValueError, match="a class in every row of 'ill'; some have none"):
         Schema.draft(path, "ill")
+    lines = tmp_path / "rows.jsonl"
+    lines.write_text('{"n": 1, "ill": " "}\n{"n": 2, "ill": "yes"}\n')
+    with pytest.raises(ValueError, match="a class in every row of 'ill'; some have none"):
+        Schema.draft(lines, "ill")
     with pytest.raises(ValueError, match="got none: all were left out"):
         Schema.draft(pd.DataFrame({"n": [None, None]}), [0, 1])
     with pytest.raises(ValueError, match="at most 256 classes, got more: is it the right column"):

@@ -91,10 +91,11 @@ def propose(X: Any, y: Any, reading: Reading | None = None, identifiers: bool = 
                 f"got {_validate.shown(y)}, which is no such column."
             )
         rows = read_parts(parts)
-        if rows[y].null_count:
+        labels = rows[y].to_pylist()
+        if any(label is None or not str(label).strip() for label in labels):
             raise ValueError(f"Expected a class in every row of {y!r}; some have none.")
         from_text = parts[0].is_text
-        X, y = rows.drop_columns([y]), rows[y].to_pylist()
+        X, y = rows.drop_columns([y]), labels
     frame = as_frame(X)
     if frame is None:
         array = np.asarray(X, dtype=object if isinstance(X, list | tuple) else None)
@@ -296,9 +297,9 @@ def _categories(texts: list[str], counts: list[int]) -> Column | str:
     if len(texts) > often and 2 * len(texts) > sum(counts):
         return "its text hardly repeats, as that of names and identifiers"
     if len(texts) > MAX_CATEGORIES:
-        if sum(_CODE.fullmatch(text) is not None for text in texts) >= MOSTLY * len(texts):
-            return _grouped(texts)
-        return _frequent(texts, counts)
+        codes = sum(_CODE.fullmatch(text) is not None for text in texts)
+        few = len({text[0] for text in texts}) <= MAX_GROUPS
+        return _grouped(texts) if codes >= MOSTLY * len(texts) and few else _frequent(texts, counts)
     said = f"{_READ}: the values that occur, {_REPLACE}. Others count as another value."
     if any("\ufffd" in text for text in texts):
         said += " SOME LETTERS COULD NOT BE READ: name the file's encoding (--encoding latin-1)."

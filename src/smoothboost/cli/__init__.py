@@ -96,7 +96,8 @@ for command in (
     version.version,
 ):
     app.command(help=_help_of(command))(command)
-schema_app.command(help=_help_of(schema.draft))(schema.draft)
+for command in (schema.draft, schema.check):
+    schema_app.command(help=_help_of(command))(command)
 
 
 def _show_version(wanted: bool) -> None:

@@ -34,6 +34,9 @@ def fit(
     output: options.Output,
     asked: options.FitOptions,
     separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    format: options.Format = None,
+    decimal: options.Decimal = None,
     seed: options.Seed = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -50,7 +53,7 @@ def fit(
         from smoothboost.fitting.plan_text import plan_document, plan_table
         from smoothboost.parameters import threads_of
         from smoothboost.table.batches import read_codes
-        from smoothboost.table.files import reserved
+        from smoothboost.table.files import Reading, reserved
         from smoothboost.table.schema import Schema
 
         declared = Schema.read(schema)
@@ -64,8 +67,9 @@ def fit(
         classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
         if seed is not None:
             _validate.whole("seed", seed, 0)
+        reading = Reading(separator, encoding, format, decimal)
         with reserved(output, force) as temporary:
-            rows = read_codes(declared, data, target, threads_of(None), shown, separator)
+            rows = read_codes(declared, data, target, threads_of(None), shown, reading)
             planned = classifier.plan(rows.n_rows)
             if not quiet and not as_json:
                 section("Plan", plan_table(planned), err)

@@ -22,8 +22,9 @@ Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="The rows: a .parquet file or a folder of such files, a .csv file (also with .gz, "
-        ".bz2 or .zst at the end), or an .arrow or .feather file.",
+        help="The rows: a .parquet file or a folder of such files; a .csv, .tsv, .jsonl or "
+        ".ndjson file, also with .gz, .bz2 or .zst at the end; an .arrow or .feather file; or - "
+        "for standard input.",
     ),
 ]
 Separator = Annotated[
@@ -32,6 +33,38 @@ Separator = Annotated[
         metavar="SIGN",
         help="What stands between the cells of a CSV file: a sign, or the word tab.",
         show_default="the one of , ; tab | that the header has most of",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The encoding of a text file, such as latin-1, cp1252 or utf-16.",
+        show_default="utf-8; utf-16 where the file begins with its mark",
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        metavar=".|,",
+        help="The decimal mark of numbers in a CSV or TSV file.",
+        show_default="a point",
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        metavar="csv|tsv|jsonl|parquet|arrow",
+        help="What DATA is, where its name does not say.",
+        show_default="by its name; csv from standard input",
+    ),
+]
+OutputFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="csv|tsv|jsonl|parquet",
+        help="What to write to standard output.",
+        show_default="csv",
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit wrote.")]
@@ -46,6 +79,15 @@ Seed = Annotated[
     int | None, typer.Option(help="Repeatable noise: for tests only, as it is not private.")
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
+ScoredOutput = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        help="The file to write: .csv, .tsv or .jsonl, also with .gz, .bz2 or .zst at the end, or "
+        ".parquet; - is standard output.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs.")]
 Quiet = Annotated[
@@ -73,6 +115,9 @@ PARAMETERS = {
     "seed": "--seed",
     "rows_per_person": "--rows-per-person",
     "separator": "--separator",
+    "encoding": "--encoding",
+    "format": "--format",
+    "decimal": "--decimal",
     "splits": "--splits",
     "threshold": "--threshold",
 }

@@ -102,6 +102,7 @@ wheel:  ## a manylinux wheel and an sdist in dist, tried where there is nothing 
 	$(PYTHON) -m venv $(WHEEL)/empty
 	PATH=$(abspath $(WHEEL))/empty/bin pip install --quiet --only-binary :all: dist/*.whl
 	PATH=$(abspath $(WHEEL))/empty/bin LOKY_MAX_CPU_COUNT=1 smoothboost demo
+	PATH=$(abspath $(WHEEL))/empty/bin smoothboost docs selection
 	PATH=$(abspath $(WHEEL))/empty/bin python tests/golden/golden_models.py
 
 test-paper: $(PAPER)/ready  ## the experiments' and the accuracy benchmark's tests, and the paper in small

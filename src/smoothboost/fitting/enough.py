@@ -10,6 +10,7 @@ from math import ceil
 
 from smoothboost.exceptions import BudgetTooSmallWarning, WeakPrivacyWarning
 from smoothboost.fitting.plan import Plan
+from smoothboost.fitting.plan_text import share_words
 from smoothboost.fitting.pricing import price
 from smoothboost.learners.choices import Candidates
 from smoothboost.privacy.guarantee import weaknesses_of
@@ -46,8 +47,8 @@ def warn_of_budget(plan: Plan, candidates: Candidates, schema: Schema) -> None:
         *([f"epsilon = {epsilon:.2g}"] if epsilon else []),
     ]
     warnings.warn(
-        f"The budget is small for {plan.measure.n_rows:,} rows: noise may cost a choice "
-        f"{min(plan.noise, 1):.2f} of its score, and will dominate. "
+        f"The budget is small for {plan.measure.n_rows:,} rows: a choice may be off by "
+        f"{share_words(plan)} of them, so noise will dominate. "
         + (f"About {', or '.join(remedies)}, would do." if remedies else "Nothing near would do."),
         BudgetTooSmallWarning,
         stacklevel=3,

@@ -14,8 +14,9 @@ import typer
 from smoothboost import _validate
 from smoothboost.classifier import LEARNERS, Learner, SmoothBoostClassifier
 from smoothboost.parameters import THRESHOLDS
-from smoothboost.table.formats import FORMATS, WRITTEN
+from smoothboost.table.files import FORMATS
 from smoothboost.table.schema import Schema
+from smoothboost.table.writers import WRITTEN
 
 Data = Annotated[
     Path,

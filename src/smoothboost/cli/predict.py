@@ -8,9 +8,9 @@ from smoothboost.cli import options
 from smoothboost.cli.showing import out, say
 from smoothboost.release.model import Model
 from smoothboost.release.scored import write_scored
-from smoothboost.table.files import Reading, check_suffix, parts_of, reserved
-from smoothboost.table.formats import PIPE, WRITTEN
+from smoothboost.table.files import PIPE, Reading, check_suffix, parts_of, reserved
 from smoothboost.table.streams import n_rows_of
+from smoothboost.table.writers import WRITTEN
 
 
 def predict(

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from smoothboost.cli import options
 from smoothboost.cli.showing import err, out, say
-from smoothboost.table.formats import PIPE
+from smoothboost.table.check import check_table
+from smoothboost.table.check_words import LOOK, NOT_PRIVATE, WRONG
+from smoothboost.table.files import PIPE, Reading, reserved
+from smoothboost.table.proposals import Draft, propose
 from smoothboost.table.schema import Schema
 
-if TYPE_CHECKING:
-    from smoothboost.table.proposals import Draft
-
-_STYLES = {"wrong": "bold red", "look": "yellow"}
+_STYLES = {WRONG: "bold red", LOOK: "yellow"}
 
 
 def draft(
@@ -39,9 +39,6 @@ def draft(
 
     Example: smoothboost schema draft people.csv --target income -o people.schema.json
     """
-    from smoothboost.table.files import Reading, reserved  # slow to import
-    from smoothboost.table.proposals import propose
-
     reading = Reading(separator, encoding, format, decimal)
     if str(output) == PIPE:
         proposed = propose(data, target, reading)
@@ -99,13 +96,10 @@ def check(
 
     Example: smoothboost schema check people.schema.json people.csv --target income
     """
-    from smoothboost.table.check import check_table  # slow to import
-    from smoothboost.table.files import Reading
-
     reading = Reading(separator, encoding, format, decimal)
     found = check_table(Schema.read(schema), data, target, reading, verbose=int(not as_json))
     if as_json:
-        say(err, found.not_private, "bold red")
+        say(err, NOT_PRIVATE, "bold red")
         typer.echo(json.dumps(found.to_dict(), indent=2, ensure_ascii=False))
     else:
         for level, text in found.lines():

@@ -78,11 +78,6 @@ class SchemaCheck:
     not_declared: tuple[str, ...]
 
     @property
-    def not_private(self) -> str:
-        """What is to be said wherever this is shown."""
-        return NOT_PRIVATE
-
-    @property
     def ok(self) -> bool:
         """Whether nothing is clearly wrong."""
         return all(verdict.level != WRONG for verdict in self._verdicts.values())

@@ -15,12 +15,27 @@ import pyarrow as pa
 from smoothboost import _validate
 from smoothboost.table.binary_files import arrow_part, parquet_folder, parquet_part
 from smoothboost.table.csv_files import DECIMALS, csv_part
-from smoothboost.table.formats import ENDINGS, FORMATS, PIPE, TEXTS, WRITTEN
 from smoothboost.table.json_files import json_part
 from smoothboost.table.streams import Part, is_stream, stream_part
 from smoothboost.table.text_bytes import COMPRESSIONS, checked_encoding, file_bytes, pipe_bytes
+from smoothboost.table.writers import WRITTEN
 
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+"""What a file may be."""
+TEXTS = ("csv", "tsv", "jsonl")
+"""Those that may be compressed, and come through a pipe."""
+_ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
 _COMPRESSED = ", ".join(COMPRESSIONS)
+PIPE = "-"
+"""Stands for standard input or output in place of a file."""
 
 
 @dataclass(frozen=True)
@@ -171,8 +186,8 @@ def format_of(path: Path) -> str | None:
     """
     name = Path(path.name.lower())
     if name.suffix not in COMPRESSIONS:
-        return ENDINGS.get(name.suffix)
-    kind = ENDINGS.get(Path(name.stem).suffix)
+        return _ENDINGS.get(name.suffix)
+    kind = _ENDINGS.get(Path(name.stem).suffix)
     return kind if kind in TEXTS else None
 
 

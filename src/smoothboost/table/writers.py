@@ -17,6 +17,9 @@ import pyarrow.parquet as pa_parquet
 from smoothboost.table.json_files import LINE
 from smoothboost.table.text_bytes import COMPRESSIONS
 
+WRITTEN = ("csv", "tsv", "jsonl", "parquet")
+"""What can be written."""
+
 
 @contextmanager
 def table_writer(

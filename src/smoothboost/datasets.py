@@ -31,6 +31,8 @@ from smoothboost._show import make_frame
 from smoothboost.table.files import replacing
 from smoothboost.table.schema import Categorical, Schema
 
+__all__ = ["Dataset", "load_adult", "load_codrna", "load_demo", "load_mushroom", "write_demo"]
+
 FOLDER_VARIABLE = "SMOOTHBOOST_DATA"
 """The environment variable that names the folder of downloaded tables."""
 

@@ -92,6 +92,13 @@ NAVIGATION = {
     ],
 }
 """The pages below each page, in the order of the menus."""
+SHORT = {
+    "docs/tutorial": "Tutorial",
+    "docs/how-to": "How to",
+    "docs/privacy/README": "Privacy",
+    "docs/project": "Project",
+}
+"""What the menus call pages whose titles are long."""
 
 
 def source_of(page: str) -> Path | None:
@@ -102,7 +109,8 @@ def source_of(page: str) -> Path | None:
 
 def add_navigation(app: Any, page: str, source: list[str]) -> None:
     """Put the list of the pages below a page at its end, where only the menus show it."""
-    below = [f"/{name}" for name in NAVIGATION.get(page, []) if source_of(name)]
+    names = [name for name in NAVIGATION.get(page, []) if source_of(name)]
+    below = [f"{SHORT[name]} </{name}>" if name in SHORT else f"/{name}" for name in names]
     if below:
         source[0] += "\n".join(["\n```{toctree}", ":hidden:", ":maxdepth: 2", *below, "```\n"])
 
@@ -144,7 +152,8 @@ nb_merge_streams = True
 # Everything public, in the words of its docstrings; types are in those.
 default_role = "literal"
 autodoc_typehints = "none"
-autodoc_member_order = "groupwise"
+autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 
 # A page about privacy asks no other machine for anything: no fonts, scripts or pictures of others.
@@ -163,6 +172,7 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "show_prev_next": False,
+    "show_toc_level": 2,
     "footer_start": [],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],

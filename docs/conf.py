@@ -33,6 +33,7 @@ NAVIGATION = {
         "docs/several-classes",
         "docs/report",
         "docs/plots",
+        "docs/scikit-learn",
         "docs/privacy-officer",
         "docs/deploy",
         "docs/cluster",
@@ -56,6 +57,7 @@ NAVIGATION = {
         "docs/privacy/composition",
         "docs/privacy/following",
         "docs/privacy/calibration",
+        "docs/privacy/weak-guarantees",
     ],
     "docs/evidence": [
         "docs/comparison",
@@ -66,6 +68,7 @@ NAVIGATION = {
         "docs/results/speed",
         "docs/results/learner-speed",
         "docs/results/cost",
+        "docs/results/startup",
         "docs/results/cluster",
         "docs/results/soak",
         "docs/paper/README",
@@ -141,6 +144,7 @@ include_patterns = [
 exclude_patterns = [".*", "build", "dist", "src", "tests", "**/.ipynb_checkpoints"]
 extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.viewcode"]
 nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(?!smoothboost).*")]  # names of other packages
 
 # Headings have the anchors that GitHub gives them, and what a link names has to exist.
 myst_heading_anchors = 4

@@ -145,7 +145,7 @@ def test_demo_is_written_as_the_same_rows_that_are_loaded(tmp_path, monkeypatch,
     assert written["people.csv"].splitlines()[1] == (
         '48,6,"married",,"private",40,0,"south",true,2,16,"<=50K"'
     )
-    fitted = {"schema": demo.schema, "epsilon": 1.0, "n_rounds": 3, "random_state": 0}
+    fitted: dict[str, Any] = {"schema": demo.schema, "n_rounds": 3, "random_state": 0}
     ours = SmoothBoostClassifier(**fitted).fit(tmp_path / "people.csv", "income")
     theirs = SmoothBoostClassifier(**fitted).fit(demo.data, demo.target)
     assert ours.model_.to_json() == theirs.model_.to_json()

@@ -55,11 +55,6 @@ def rounds_needed(density: float, advantage: float) -> int:
 def learning_rate(advantage: float) -> float:
     """Return the learning rate that goes with `rounds_needed`: gamma / 4.
 
-    Parameters
-    ----------
-    advantage : float
-        The gamma of the rules, in (0, 1/2].
-
     Examples
     --------
     >>> learning_rate(advantage=1 / 20)

@@ -7,6 +7,7 @@ DEBIAN ?= sid
 NEWEST_PYTHON := build/newest-python
 PORTABLE := build/portable
 WHEEL := build/wheel
+STRANGER := build/stranger
 DATA ?= ../shared/datasets
 export SMOOTHBOOST_DATA ?= $(abspath $(DATA))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -154,8 +155,21 @@ startup: $(VENV)/ready  ## what help and imports cost beside those of Typer and 
 soak: $(VENV)/ready  ## fits of tables larger than memory, streamed; takes 12 GB of disk for a while
 	$(RUN) python benchmarks/soak.py | tee docs/results/soak.md
 
-docs: $(VENV)/ready  ## run every code block of the documentation
-	$(RUN) pytest tests/test_docs.py
+docs: $(VENV)/ready  ## build the site of these pages into build/site
+	$(RUN) python -m sphinx -W --keep-going --quiet -c docs -d build/site-cache . build/site
+	@echo "Open build/site/index.html"
+
+test-docs: $(VENV)/ready  ## run every code block of the documentation, and build the site
+	$(RUN) pytest -n 2 tests/test_docs.py tests/test_tutorial.py tests/test_site.py
+
+# A copy of what is in git, an environment with nothing in it, and no other program of this checkout.
+test-readme:  ## the README and the tutorial, pasted by a stranger (needs pip's network or its mirror)
+	rm -rf $(STRANGER)
+	mkdir -p $(STRANGER)/clone $(STRANGER)/empty
+	git ls-files -z | tar --null --files-from - --create | tar --extract --directory $(STRANGER)/clone
+	$(PYTHON) -m venv $(STRANGER)/venv
+	cd $(STRANGER)/clone && PATH="$(abspath $(STRANGER))/venv/bin:/usr/bin:/bin" python tests/pasting.py README.md .
+	cd $(STRANGER)/clone && PATH="$(abspath $(STRANGER))/venv/bin:/usr/bin:/bin" python tests/pasting.py docs/tutorial.md ../empty
 
 clean:  ## remove what the other tasks made
 	rm -rf $(VENV) $(OLDEST) $(PAPER) build dist

@@ -61,6 +61,8 @@ def _permissions(path: Path) -> int:
 @contextmanager
 def reserved(path: Path, force: bool) -> Iterator[Path]:
     """Make sure that a file can be written, before anything is spent on what it will hold."""
+    if str(path) == "-":
+        raise ValueError("Expected a file to write, got -, which only predict and draft take.")
     if path.is_dir():
         raise ValueError(f"Expected {path} to be a file, got a folder; name a file in it.")
     if path.exists() and not force:

@@ -81,7 +81,6 @@ def desk(folder, model_text, monkeypatch) -> Path:
     }
     for name, text in texts.items():
         Path(name).write_text(text)
-    Path("latin.csv").write_bytes(f"{HEADER}\n".encode() + b"secret,1,\xe9,no,low\n")
     Path("binary.json").write_bytes(b"\xff\xfe\x00secret")
     Path("stuff").mkdir()
     Path("stuff/notes.txt").write_text("secret")
@@ -152,7 +151,7 @@ MISTAKES: list[tuple[str, tuple[str, ...]]] = [
     (FIT.replace("rows.csv", "headless.csv"), ("headless.csv", "missing are age, job")),
     (FIT.replace("rows.csv", "twice.csv"), ("twice.csv", "age more than once")),
     (FIT.replace("rows.csv", "uneven.csv"), ("uneven.csv", "5 cells")),
-    (FIT.replace("rows.csv", "latin.csv"), ("latin.csv", "UTF-8")),
+    (f"{FIT} --encoding utf-9", ("--encoding", "utf-9")),
     (FIT.replace("rows.csv", "label.csv"), ("target column", "declared class")),
     (FIT.replace("rows.csv", "broken.parquet"), ("broken.parquet", "Parquet")),
     (FIT.replace("rows.csv", "broken.arrow"), ("broken.arrow", "Arrow")),
@@ -195,7 +194,7 @@ MISTAKES: list[tuple[str, tuple[str, ...]]] = [
     (FIT.replace("out.json", "absent/out.json"), ("the folder absent", "make it first")),
     (FIT.replace("out.json", "stuff"), ("stuff to be a file", "got a folder")),
     (FIT.replace("out.json", "notes.txt/out.json"), ("notes.txt",)),
-    (PREDICT.replace("out.csv", "out.txt"), (".csv or .parquet file to write", "out.txt")),
+    (PREDICT.replace("out.csv", "out.txt"), ("or .parquet file to write", "out.txt")),
     (PREDICT.replace("out.csv", "rows.csv"), ("rows.csv not to exist", "--force")),
     # drafts and pages
     (f"{DRAFT} --target incme", ("'incme'", "rows.csv", "Did you mean 'income'?")),

@@ -85,10 +85,12 @@ def propose(X: Any, y: Any, reading: Reading | None = None, identifiers: bool = 
     from_text = False
     if is_source(X):
         parts = parts_of(X, reading)
-        if not isinstance(y, str) or y not in parts[0].schema.names:
+        names = parts[0].schema.names
+        if not isinstance(y, str) or y not in names:
+            hint = _validate.near(y, names) if isinstance(y, str) else ""
             raise ValueError(
                 f"Expected y to name the target column in {parts[0].name}, "
-                f"got {_validate.shown(y)}, which is no such column."
+                f"got {_validate.shown(y)}, which is no such column.{hint}"
             )
         rows = read_parts(parts)
         labels = rows[y].to_pylist()

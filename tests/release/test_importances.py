@@ -57,7 +57,7 @@ def test_rules_without_a_table_are_counted_one_by_one(rules):
 
 
 def test_rules_with_and_without_a_table_are_weighed_alike(monkeypatch):
-    rules = [LiteralRule(Literal.equals(2, 1), 1, 0), TREE]
+    rules: list[Rule] = [LiteralRule(Literal.equals(2, 1), 1, 0), TREE]
     listed = importance_shares(vote_tables(rules, N_CODES, 2), N_CODES)
     monkeypatch.setattr("smoothboost.release.vote_tables.LARGEST", 5)  # too few for the tree
     tables = vote_tables(rules, N_CODES, 2)

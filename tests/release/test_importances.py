@@ -12,7 +12,7 @@ from small_models import SCHEMA, THREE, model
 
 from smoothboost import Model
 from smoothboost.release.importances import importance_shares
-from smoothboost.release.vote_tables import LooseRules, vote_tables
+from smoothboost.release.vote_tables import LooseRules, VoteTable, vote_tables
 from smoothboost.rules import Literal, LiteralRule, Rule, count_votes
 
 
@@ -56,11 +56,13 @@ def test_rules_without_a_table_are_counted_one_by_one(rules):
     assert importance_shares(loose, N_CODES) == pytest.approx(shares(moves))
 
 
-def test_rules_with_and_without_a_table_are_weighed_alike():
-    tabled = vote_tables([LiteralRule(Literal.equals(2, 1), 1, 0)], N_CODES, 2)
-    loose = LooseRules((1,), (LiteralRule(Literal.equals(1, 0), 1, 0),), 2)
-    moves = [0, 2 * 2 * (1 / 4) * (3 / 4), 2 * 2 * (1 / 2) * (1 / 2)]
-    assert importance_shares([*tabled, loose], N_CODES) == pytest.approx(shares(moves))
+def test_rules_with_and_without_a_table_are_weighed_alike(monkeypatch):
+    rules: list[Rule] = [LiteralRule(Literal.equals(2, 1), 1, 0), TREE]
+    listed = importance_shares(vote_tables(rules, N_CODES, 2), N_CODES)
+    monkeypatch.setattr("smoothboost.release.vote_tables.LARGEST", 5)  # too few for the tree
+    tables = vote_tables(rules, N_CODES, 2)
+    assert {type(table) for table in tables} == {LooseRules, VoteTable}
+    assert importance_shares(tables, N_CODES) == pytest.approx(listed)
 
 
 @pytest.mark.parametrize("own", [EXAMPLE, ABOUT, model([TREE])], ids=["two", "about", "tree"])

@@ -33,7 +33,7 @@ def test_a_column_whose_votes_cancel_is_not_read():
     a, b, c = (Literal.equals(at, 1) for at in range(3))
     # With c or without it, the votes of these two add up to the same.
     first = TreeRule(Split(a, Split(b, 1, 0), Split(c, 1, 0)))
-    second = TreeRule(Split(a, Split(b, 1, 0), Split(c, 0, 1)))
+    second = TreeRule(Split(a, Split(b, 1, 0), Split(Literal.equals(2, 0), 1, 0)))
     released = model([first, second], schema)
     assert released.columns_used == ("a", "b")
     (table,) = parts_of(released).tables

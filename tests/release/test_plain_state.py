@@ -7,7 +7,7 @@ import pickletools
 
 import pytest
 import skops.io
-from people import FRAME, LABELS, LEARNERS, SCHEMA, fitted
+from people import FRAME, LEARNERS, SCHEMA, fitted
 
 from smoothboost import OneRule, Schema, SmoothBoostClassifier
 from smoothboost.release.plain_state import from_plain, to_plain
@@ -53,7 +53,7 @@ def test_pickles_from_before_the_state_was_plain_are_read():
     again = SmoothBoostClassifier.__new__(SmoothBoostClassifier)
     again.__setstate__(dict(vars(estimator)))
     assert again.model_ is estimator.model_
-    assert again.fit(FRAME, LABELS).model_ == estimator.model_
+    assert (again.predict(FRAME) == estimator.predict(FRAME)).all()
 
 
 def test_a_schema_keeps_the_cuts_that_a_file_said():

@@ -25,7 +25,7 @@ def export(
         bool, typer.Option("--sql", help="One SELECT, for DuckDB, SQLite and PostgreSQL.")
     ] = False,
     onnx: Annotated[
-        bool, typer.Option("--onnx", help='An ONNX file; needs pip install "smoothboost[onnx]".')
+        bool, typer.Option("--onnx", help=r'An ONNX file; needs pip install "smoothboost\[onnx]".')
     ] = False,
     python: Annotated[
         bool, typer.Option("--python", help="One Python file that needs no library.")

@@ -84,6 +84,7 @@ def to_sql(model: Model, table: str = "rows") -> str:
         "A SmoothBoost model as SQL, for DuckDB, SQLite and PostgreSQL.",
         *provenance(model),
         "Adds the prediction, the probability of each class, and the votes they follow from.",
+        "What is above itself plus 1024 is text in a column of numbers, which only SQLite has.",
     ]
     lines = [
         *behind("-- ", notes),
@@ -209,7 +210,8 @@ def _two(model: Model, name: str, bounds: tuple[int, int]) -> Lines:
     first, second = map(_literal, model.classes.tolist())
     # Votes are whole: to be above a fraction is to be above the whole number below it.
     threshold = min(max(floor(link.threshold), bounds[0] - 1), bounds[1])
-    beyond = _float(votes) + (f" - {link.offset!r}" if link.offset else "")
+    sign = "-" if link.offset > 0 else "+"
+    beyond = _float(votes) + (f" {sign} {abs(link.offset)!r}" if link.offset else "")
     farthest = max(abs(bound - link.offset) for bound in bounds)
     labels = [text_of(label) for label in model.schema.target]
     return [

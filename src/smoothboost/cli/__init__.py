@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from smoothboost._version import __version__
-from smoothboost.cli import demo, explain, fit, predict, schema
+from smoothboost.cli import demo, explain, fit, predict, report, schema
 from smoothboost.cli.showing import err, out, reason, say, warn
 
 
@@ -43,7 +43,14 @@ app = typer.Typer(
 schema_app = typer.Typer(help="Make the schema: the declared public facts.", no_args_is_help=True)
 app.add_typer(schema_app, name="schema")
 
-for command in (demo.demo, fit.fit, predict.predict, explain.explain, fit.plan):
+for command in (
+    demo.demo,
+    fit.fit,
+    predict.predict,
+    explain.explain,
+    report.report,
+    fit.plan,
+):
     app.command()(command)
 schema_app.command()(schema.draft)
 

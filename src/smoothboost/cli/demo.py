@@ -17,6 +17,8 @@ from smoothboost.cli.fit import fit_and_show
 from smoothboost.cli.showing import out, say, say_written, section
 from smoothboost.datasets import Dataset, load_demo
 from smoothboost.release.model import Model
+from smoothboost.release.report.holdout import measure
+from smoothboost.release.report.page import write_report
 from smoothboost.table.coded import Table
 from smoothboost.table.files import reserved
 from smoothboost.table.schema import Categorical
@@ -29,20 +31,29 @@ def demo(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write the model, if anywhere.")
     ] = None,
+    report: Annotated[
+        Path, typer.Option(metavar="HTML", help="Where to write a report to look at.")
+    ] = Path("smoothboost-demo.html"),
     force: options.Force = False,
 ) -> None:
-    """Fit and show a model of a made-up census table; needs no data."""
+    """Fit and show a model of a made-up census table, and write a report; needs no data."""
     n_rounds = "auto" if rounds is None else rounds
     classifier = SmoothBoostClassifier(
         epsilon=epsilon, n_rounds=n_rounds, random_state=seed, verbose=1
     )
-    if output is None:
-        _run_demo(classifier)
-        return
-    with reserved(output, force) as temporary:
-        model = _run_demo(classifier)
-        model.write(temporary)
-    say_written(output, model)
+    with reserved(report, force) as page:
+        if output is None:
+            model = _run_demo(classifier)
+        else:
+            with reserved(output, force) as temporary:
+                model = _run_demo(classifier)
+                model.write(temporary)
+            say_written(output, model)
+        people = load_demo()
+        rows = "the made-up test rows"
+        write_report(model, page, measure(model, people.test_data, people.test_target, rows))
+    out.print()
+    say(out, f"Wrote {report}: open it in a browser to look at the model.")
 
 
 def _run_demo(classifier: SmoothBoostClassifier) -> Model:

@@ -85,7 +85,7 @@ def test_neighbours_of_equal_votes_are_merged_for_each_class_alone():
         LiteralRule(Literal.at_most(0, 2), 1, 0, about=2),
         LiteralRule(Members(1, (0, 2)), 1, 0, about=2),
     ]
-    low, high = cases_of(model(rules, THREE), pieces_of(model(rules, THREE)))
+    (low, high), _ = cases_of(model(rules, THREE), pieces_of(model(rules, THREE)))
     assert (low.label, high.label) == ("low", "high")
     assert [b.words for b in low.shapes[0].bars] == ["≤ 25", "> 25", "missing"]
     assert [b.words for b in high.shapes[0].bars] == ["≤ 75", "> 75", "missing"]
@@ -103,7 +103,7 @@ def test_a_column_whose_votes_cancel_is_in_no_figure():
         LiteralRule(Literal.equals(2, 1), 1, 0),
     ]
     made = model(rules)
-    (case,) = cases_of(made, pieces_of(made))
+    (case,), _ = cases_of(made, pieces_of(made))
     assert [span.name for span in case.spans] == ["member"]
     text = page.report_page(made)
     assert "It never reads age, colour." in text
@@ -114,7 +114,7 @@ def test_a_pair_is_a_heat_map_and_a_rule_on_three_columns_a_tree():
     pair = TreeRule(Split(Literal.at_most(0, 1), Split(Literal.equals(2, 1), 1, 0), 0))
     made = model([pair, pair, DEEP])
     parts = pieces_of(made)
-    (heat,) = cases_of(made, parts)[0].maps
+    (heat,) = cases_of(made, parts)[0][0].maps
     assert (heat.down, heat.across, heat.heads) == ("age", "member", ("false", "true"))
     assert [head for head, _ in heat.rows] == ["≤ 50", "> 50", "missing"]
     assert [[cell.votes for cell in cells] for _, cells in heat.rows] == [
@@ -265,6 +265,29 @@ def test_a_large_model_has_a_page_of_at_most_1500_kilobytes(learner, n_rounds):
         )
         made = clf.fit(demo.data, demo.target).model_
     assert len(page.report_page(made).encode()) <= 1_500_000
+
+
+def test_very_many_classes_have_figures_of_the_first_and_a_page_that_is_not_too_large():
+    columns = {f"c{at}": Numeric(low=0, high=100) for at in range(10)}
+    schema = Schema(columns, [f"class {at}" for at in range(200)])
+    random = np.random.default_rng(0)
+    drawn = random.integers((10, 60, 2, 200), size=(2_000, 4)).tolist()
+    rules = [LiteralRule(Literal.at_most(c, code), v, 1 - v, label) for c, code, v, label in drawn]
+    text = page.report_page(model(rules, schema))
+    assert len(text.encode()) <= 1_500_000
+    assert re.search(r"Figures of (class \d+, )*class 199 would not fit here", text)
+    assert "which <code>Model.votes()</code> lists" in text
+
+
+def test_a_tree_that_is_too_deep_to_draw_is_told_in_words():
+    schema = Schema({name: Numeric(low=0, high=1000, bins=100) for name in "abc"}, ["n", "y"])
+    root = Split(Literal.equals(0, 99), 0, 1)
+    for at in range(240):
+        root = Split(Literal.equals(at % 3, at // 3), at % 2, root)
+    made = model([TreeRule(root)], schema)
+    text = page.report_page(made)
+    assert 'class="tree"' not in text
+    assert "<li>otherwise: " in text
 
 
 # what is measured

@@ -10,13 +10,19 @@ from typing import TYPE_CHECKING, Any
 from smoothboost.release.report.drawings import Bar, StepPlot, bar, step_plot
 from smoothboost.release.report.pieces import Groups, Piece, Pieces, Tree
 from smoothboost.release.report.words import group_words
-from smoothboost.release.wording import literal_words
-from smoothboost.rules import LiteralRule, Node, Rule, Split
+from smoothboost.release.wording import literal_words, rule_lines
+from smoothboost.rules import Node, Split, TreeRule
 from smoothboost.table.schema import Column, Date, Numeric, Schema
 
 if TYPE_CHECKING:
     from smoothboost.release.model import Model
 
+
+MOST_FIGURES = 250
+"""The most columns and pairs that are drawn, so that a page of very many classes stays small."""
+
+DEEPEST = 30
+"""The most questions after each other that are drawn."""
 
 LONGEST_HEAD = 3
 """The most categories that the head of a row or column of a heat map lists."""
@@ -81,13 +87,17 @@ class Scale:
 
 @dataclass(frozen=True)
 class Case:
-    """All figures of one class; of two classes, of the second against the first."""
+    """All figures of one class; of two classes, of the second against the first.
+
+    Columns and pairs that move the votes least are left out where there are too many.
+    """
 
     label: str
     scale: Scale
     spans: tuple[Span, ...]
     shapes: tuple[Shape, ...]
     maps: tuple[HeatMap, ...]
+    n_left_out: int
 
 
 @dataclass(frozen=True)
@@ -102,18 +112,30 @@ class Drawn:
 
 @dataclass(frozen=True)
 class DrawnTree:
-    """A tree, and how many votes it has."""
+    """A tree, and how many votes it has: drawn, or in lines of words if it is too deep for that."""
 
     times: int
-    root: Drawn
+    root: Drawn | None
+    lines: tuple[str, ...] = ()
 
 
-def cases_of(model: Model, pieces: Pieces) -> list[Case]:
-    """Make the figures of each class that some rule is about; all share one scale of votes."""
+def cases_of(model: Model, pieces: Pieces) -> tuple[list[Case], list[str]]:
+    """Make the figures of each class that some rule is about; all share one scale of votes.
+
+    There are at most `MOST_FIGURES` of them: the last ones of very many classes have none, and
+    are returned by name.
+    """
     target = model.schema.target
-    counts = [0] if len(target) == 2 else [at for at in range(len(target)) if _moves(pieces, at)]
+    n_counts = 1 if len(target) == 2 else len(target)
+    counts = [count for count in range(n_counts) if _moves(pieces, count)]
     scale = _scale(pieces.tables, counts)
-    return [_case(model.schema, pieces, count, scale) for count in counts]
+    cases: list[Case] = []
+    room = MOST_FIGURES
+    for count in counts:
+        if room > 0:
+            cases.append(_case(model.schema, pieces, count, scale, room))
+            room -= len(cases[-1].shapes) + len(cases[-1].maps)
+    return cases, [str(target[count]) for count in counts[len(cases) :]]
 
 
 def _moves(pieces: Pieces, count: int) -> bool:
@@ -125,20 +147,22 @@ def _scale(pieces: Sequence[Piece], counts: Sequence[int]) -> tuple[int, int]:
     return min([0, *(low for low, _ in spans)]), max([0, *(high for _, high in spans)])
 
 
-def _case(schema: Schema, pieces: Pieces, count: int, scale: tuple[int, int]) -> Case:
+def _case(schema: Schema, pieces: Pieces, count: int, scale: tuple[int, int], room: int) -> Case:
     def by_reach(piece: Piece) -> int:
         low, high = piece.span(count)
         return low - high
 
     moving = [piece for piece in pieces.tables if by_reach(piece)]
     moving.sort(key=by_reach)
+    drawn = moving[:room]
     label = schema.target[1] if len(schema.target) == 2 else schema.target[count]
     return Case(
         str(label),
         Scale(*scale),
         tuple(_span(schema, piece, count, scale) for piece in moving),
-        tuple(_shape(schema, p.only(count), scale) for p in moving if len(p.columns) == 1),
-        tuple(_heat_map(schema, p.only(count), scale) for p in moving if len(p.columns) == 2),
+        tuple(_shape(schema, p.only(count), scale) for p in drawn if len(p.columns) == 1),
+        tuple(_heat_map(schema, p.only(count), scale) for p in drawn if len(p.columns) == 2),
+        len(moving) - len(drawn),
     )
 
 
@@ -193,17 +217,16 @@ def _group_heads(column: Column, groups: Groups) -> tuple[str, ...]:
 
 def drawn_trees(schema: Schema, trees: Sequence[Tree]) -> list[DrawnTree]:
     """Put trees into words, node by node."""
-    return [DrawnTree(tree.times, _drawn(schema, tree.rule, _root(tree.rule))) for tree in trees]
+    drawn = []
+    for tree in trees:
+        if max(len(path) for path, _ in tree.rule.leaves()) > DEEPEST:
+            drawn.append(DrawnTree(tree.times, None, tuple(rule_lines(schema, tree.rule))))
+        else:
+            drawn.append(DrawnTree(tree.times, _drawn(schema, tree.rule, tree.rule.root)))
+    return drawn
 
 
-def _root(rule: Rule) -> Node:
-    if isinstance(rule, LiteralRule):
-        assert rule.literal is not None
-        return Split(rule.literal, rule.if_true, rule.if_false)  # type: ignore[arg-type]
-    return rule.root
-
-
-def _drawn(schema: Schema, rule: Rule, node: Node) -> Drawn:
+def _drawn(schema: Schema, rule: TreeRule, node: Node) -> Drawn:
     if isinstance(node, Split):
         question = f"{schema.names[node.literal.column]} {literal_words(schema, node.literal)}"
         yes, no = (_drawn(schema, rule, child) for child in (node.if_true, node.if_false))

@@ -37,6 +37,9 @@ MANY_TREES = 12
 MOST_VOTES = 25
 """How many lines of votes are shown at once; the others are folded."""
 
+LONGEST_LIST = 1000
+"""How many lines of votes there are at most."""
+
 
 def write_report(model: Model, path: str | PathLike[str], holdout: Holdout | None = None) -> None:
     """Write the report of a model to an HTML file, whole or not at all.
@@ -74,7 +77,7 @@ def report_page(model: Model, holdout: Holdout | None = None) -> str:
     template = _templates().get_template("page.html")
     digest = b64encode(sha256(script.encode()).digest()).decode()
     pieces = pieces_of(model)
-    cases = cases_of(model, pieces)
+    cases, undrawn = cases_of(model, pieces)
     trees = drawn_trees(model.schema, pieces.trees)
     what_if = what_if_data(model, pieces)
     scale, votes = vote_bars(model)
@@ -89,13 +92,15 @@ def report_page(model: Model, holdout: Holdout | None = None) -> str:
         several=len(model.schema.target) > 2,
         summary=votes_summary(model),
         decision=decision_words(model),
-        cases=[case for case in cases if case.spans],
+        cases=cases,
+        undrawn=undrawn,
         trees=trees,
         many=MANY_TREES,
         votes=votes,
         votes_scale=scale,
         votes_note=_votes_note(model),
         most_votes=MOST_VOTES,
+        longest_list=LONGEST_LIST,
         what_if=what_if,
         holdout=holdout,
         columns_title=_columns_title(bool(pieces.pairs)),

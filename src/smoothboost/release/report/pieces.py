@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost.release.vote_tables import VoteTable, vote_tables
-from smoothboost.rules import Rule
+from smoothboost.rules import TreeRule
 from smoothboost.table.schema import Column
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Piece:
 class Tree:
     """A rule on three columns or more, and how often it was chosen."""
 
-    rule: Rule
+    rule: TreeRule
     times: int
 
 
@@ -114,11 +114,15 @@ def pieces_of(model: Model) -> Pieces:
     columns = tuple(model.schema.columns.values())
     n_classes = len(model.schema.target)
     totals: dict[tuple[int, ...], NDArray[np.int64]] = {}
-    trees: Counter[Rule] = Counter()
+    trees: Counter[TreeRule] = Counter()
     for table in vote_tables(model.rules, [column.n_codes for column in columns], n_classes):
         matter = [axis for axis in range(len(table.columns)) if table.matters(axis)]
         if not isinstance(table, VoteTable) or len(matter) > 2:
-            trees.update(rule for rule in model.rules if rule.columns == table.columns)
+            trees.update(
+                rule
+                for rule in model.rules
+                if isinstance(rule, TreeRule) and rule.columns == table.columns
+            )
             continue
         votes = _counts(table.votes)
         for axis in reversed(range(len(table.columns))):

@@ -124,21 +124,26 @@
   }
 
   const nameOf = (columns) => columns.map((at) => model.names[at]).join(", ");
-  const parts = [
-    { name: "start, whatever the row", votes: () => model.start },
+  const voters = [
     ...model.pieces.map((p) => ({ name: nameOf(p.columns), votes: (c) => pieceVotes(p, c) })),
     ...model.trees.map((t) => ({
       name: `trees on ${nameOf(t.columns)}`,
       votes: (c) => treeVotes(t, c),
     })),
   ];
-  if (!two && model.link.headStarts.some((votes) => votes !== 0)) {
-    parts.push({ name: "weight of the class", votes: () => model.link.headStarts });
-  }
-  if (parts[0].votes().every((votes) => votes === 0)) parts.shift();
+  const starts = model.start.some((votes) => votes !== 0);
+  const weighs = !two && model.link.headStarts.some((votes) => votes !== 0);
+  const lineNames = [
+    ...(starts ? ["start, whatever the row"] : []),
+    ...voters.map((voter) => voter.name),
+    ...(weighs ? ["weight of the class"] : []),
+  ];
 
-  // Running totals and zero on one scale, with room for the largest step there is.
-  const largest = Math.max(1, ...model.pieces.flatMap((p) => p.votes.flat()).map(Math.abs));
+  // Running totals on one scale, with room for the largest step there is.
+  let largest = 1;
+  for (const piece of model.pieces) {
+    for (const votes of piece.votes.flat()) largest = Math.max(largest, Math.abs(votes));
+  }
 
   function spanOf(totals) {
     return [Math.min(-largest, ...totals), Math.max(largest, ...totals)];
@@ -151,9 +156,9 @@
     bar.className = to >= from ? "bar for" : "bar against";
   }
 
-  const lines = parts.map((part) => {
+  const lines = lineNames.map((name) => {
     const line = byId("line").content.cloneNode(true).querySelector("tr");
-    line.querySelector("th").textContent = part.name;
+    line.querySelector("th").textContent = name;
     byId("lines").append(line);
     return { line, number: line.querySelector(".number"), bar: line.querySelector(".bar") };
   });
@@ -218,13 +223,14 @@
       codes[field.column.at] = codeOf(field.column, field.input.value);
       showHint(field, codes[field.column.at]);
     }
-    const votes = parts.map((part) => part.votes(codes));
+    const votes = voters.map((voter) => voter.votes(codes));
     const counted = model.start.map((start, count) =>
-      [...model.pieces.map((p) => pieceVotes(p, codes)), ...model.trees.map((t) => treeVotes(t, codes))]
-        .reduce((sum, counts) => sum + counts[count], start),
+      votes.reduce((sum, counts) => sum + counts[count], start),
     );
     const decision = decisionOf(counted);
     const probabilities = probabilitiesOf(counted);
+    if (starts) votes.unshift(model.start);
+    if (weighs) votes.push(model.link.headStarts);
     showLines(votes, two ? 0 : Number(shownClass.value));
     showClasses(decision, probabilities, chosen(decision));
     const results = byId("results");

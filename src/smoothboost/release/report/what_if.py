@@ -8,7 +8,7 @@ from smoothboost.release.report.axes import middle_values
 from smoothboost.release.report.pieces import Groups, Piece, Pieces
 from smoothboost.release.report.words import group_words, kind_words
 from smoothboost.release.wording import value_words
-from smoothboost.rules import LiteralRule, Node, Rule, Split
+from smoothboost.rules import Node, Split
 from smoothboost.table.schema import Categorical, Column, Date, Numeric, text_of
 
 if TYPE_CHECKING:
@@ -88,22 +88,15 @@ def _group_of_each_code(groups: Groups) -> list[int]:
     return places
 
 
-def _node_data(rule: Rule) -> Any:
-    if isinstance(rule, LiteralRule):
-        assert rule.literal is not None
-        return _split_data(Split(rule.literal, rule.if_true, rule.if_false))  # type: ignore[arg-type]
-    return _split_data(rule.root)
-
-
-def _split_data(node: Node) -> Any:
+def _node_data(node: Node) -> Any:
     if not isinstance(node, Split):
         return node
     test = node.literal
     return [
         test.column,
         [list(run) for run in test.runs],
-        _split_data(node.if_true),
-        _split_data(node.if_false),
+        _node_data(node.if_true),
+        _node_data(node.if_false),
     ]
 
 
@@ -111,7 +104,7 @@ def _tree_data(model: Model, pieces: Pieces) -> list[dict[str, Any]]:
     """Return trees by the columns that they test."""
     by_columns: dict[tuple[int, ...], list[dict[str, Any]]] = {}
     for tree in pieces.trees:
-        rule = {"times": tree.times, "about": tree.rule.about, "root": _node_data(tree.rule)}
+        rule = {"times": tree.times, "about": tree.rule.about, "root": _node_data(tree.rule.root)}
         by_columns.setdefault(tree.rule.columns, []).append(rule)
     return [
         {"columns": list(columns), "rules": rules} for columns, rules in sorted(by_columns.items())

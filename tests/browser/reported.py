@@ -44,8 +44,12 @@ TARGETS: dict[str, list[Any]] = {
     "three_classes": ["low", "middle", "<b>high</b>"],
     "rare_class": [0, 1],
     "unheard_class": ["a", "b", "c"],
+    "ties": ["no", "yes"],
 }
 KINDS = list(TARGETS)
+ENDS = (5, 15, 25)
+"""Codes of dates at which rules of `ties` end."""
+
 GUARANTEE = Guarantee(0.5, 0.0, 0.5, 1, 1000, "permute_and_flip", "tight", False, False)
 
 
@@ -79,9 +83,19 @@ def odd_people(n_rows: int, seed: int) -> pd.DataFrame:
         "age": [*numbers, "17", "90", "90.0001"],
         "gain": [*numbers, "0", "99999"],
         "hours": [*numbers, "20", "60", "60.0000001"],
-        "born": ["", "0001-01-01", "9999-12-31", "1969-12-31", "2000-02-29"],
-        "moved": ["", "0001-01", "9999-12", "1999-12"],
-        "left": ["", "0001", "0000", "9999", "1969", "soon", "2001-05", "2001-02-30"],
+        "born": ["", *last_days("born"), "0001-01-01", "9999-12-31", "1969-12-31", "2000-02-29"],
+        "moved": ["", *last_days("moved"), "0001-01", "9999-12", "1999-12"],
+        "left": [
+            "",
+            *last_days("left"),
+            "0001",
+            "0000",
+            "9999",
+            "1969",
+            "soon",
+            "2001-05",
+            "2001-02-30",
+        ],
         "job": [None, "astronaut"],
         "place": [None, "nowhere"],
         "trade": [None, "idler"],
@@ -93,6 +107,12 @@ def odd_people(n_rows: int, seed: int) -> pd.DataFrame:
             if random.random() < 0.5:
                 frame.loc[row, name] = cells[random.integers(len(cells))]
     return frame
+
+
+def last_days(name: str) -> list[str]:
+    """Return the last day, month or year of the bins that rules of `ties` end at."""
+    cuts = COLUMNS[name].written_cuts()
+    return [cuts[code] for code in ENDS]
 
 
 def labels_of(kind: str, frame: pd.DataFrame) -> np.ndarray[Any, Any]:
@@ -109,8 +129,8 @@ def labels_of(kind: str, frame: pd.DataFrame) -> np.ndarray[Any, Any]:
 @cache
 def reported(kind: str) -> Model:
     """Return a model of some kind: of a learner, or of a table."""
-    if kind == "unheard_class":
-        return _unheard()
+    if kind in ("unheard_class", "ties"):
+        return _unheard() if kind == "unheard_class" else _ties()
     frame = people(3_000, seed=1)
     schema = Schema(COLUMNS, TARGETS[kind], target_description="Made up.")
     learner = kind if kind in ("one_rule", "pair_rule", "top_down") else "auto"
@@ -140,3 +160,11 @@ def _unheard() -> Model:
     ]
     link = Link(0.7, 0.0, (1.0, 3.0, 1.0))
     return Model(Schema(COLUMNS, TARGETS["unheard_class"]), tuple(rules), GUARANTEE, link)
+
+
+def _ties() -> Model:
+    """Return a model of dates, with as many votes as there may be for either class."""
+    dates = [at for at, column in enumerate(COLUMNS.values()) if isinstance(column, Date)]
+    rules = [LiteralRule(Literal.at_most(at, code), 1, 0) for at in dates for code in ENDS]
+    rules.append(LiteralRule(Literal.equals(7, 0), 1, 0))
+    return Model(Schema(COLUMNS, TARGETS["ties"]), tuple(rules), GUARANTEE)

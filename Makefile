@@ -55,7 +55,8 @@ $(NEWEST_PYTHON)/ready:
 	touch $@
 
 demo: $(VENV)/ready  ## fit and show a private model of the embedded table
-	$(RUN) smoothboost demo
+	mkdir -p build
+	$(RUN) smoothboost demo --report build/demo.html --force
 
 demo-cluster: $(VENV)/ready  ## fit a million rows on a local Dask cluster: the same model
 	$(RUN) python benchmarks/cluster.py demo
@@ -67,8 +68,13 @@ postgresql:  ## install Debian's PostgreSQL, where this may be done
 	@if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		apt-get install --quiet --yes postgresql || { apt-get update --quiet && apt-get install --quiet --yes postgresql; }; fi || true
 
-test-newest: $(VENV)/ready postgresql  ## all tests, with the newest libraries
+test-newest: $(VENV)/ready postgresql browser  ## all tests, with the newest libraries
 	$(RUN) pytest -n 2 --dist worksteal
+
+# The tests of reports look for it where Debian puts it, and are skipped without it.
+browser:  ## Debian's Chromium, for the tests of reports (root, apt-get; elsewhere it is left alone)
+	@if ! command -v chromium >/dev/null && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; fi
 
 test-oldest: $(OLDEST)/ready  ## the estimator's tests with scikit-learn 1.6
 	$(RUN_OLDEST) pip install --quiet --no-deps --force-reinstall .
@@ -102,7 +108,7 @@ wheel:  ## a manylinux wheel and an sdist in dist, tried where there is nothing 
 	mv $(WHEEL)/built/*.tar.gz dist
 	$(PYTHON) -m venv $(WHEEL)/empty
 	PATH=$(abspath $(WHEEL))/empty/bin pip install --quiet --only-binary :all: dist/*.whl
-	PATH=$(abspath $(WHEEL))/empty/bin LOKY_MAX_CPU_COUNT=1 smoothboost demo
+	PATH=$(abspath $(WHEEL))/empty/bin LOKY_MAX_CPU_COUNT=1 smoothboost demo --report $(WHEEL)/demo.html
 	PATH=$(abspath $(WHEEL))/empty/bin smoothboost docs selection
 	PATH=$(abspath $(WHEEL))/empty/bin python tests/golden/golden_models.py
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from smoothboost.cli import demo, docs, explain, export, fit, plan, predict, schema, version
+from smoothboost.cli import demo, docs, explain, export, fit, plan, predict, report, schema, version
 from smoothboost.cli.options import naming_options
 from smoothboost.cli.showing import err, print_anything, reason, say, warn
 
@@ -90,6 +90,7 @@ for command in (
     fit.fit,
     predict.predict,
     explain.explain,
+    report.report,
     export.export,
     plan.plan,
     docs.docs,

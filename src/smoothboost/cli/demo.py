@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from smoothboost.datasets import Dataset
     from smoothboost.release.model import Model
 
+REPORT = Path("smoothboost-demo.html")
+
 
 def demo(
     epsilon: options.Epsilon = 1.0,
@@ -24,26 +26,41 @@ def demo(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write the model, if anywhere.")
     ] = None,
+    report: Annotated[
+        Path, typer.Option(metavar="HTML", help="Where to write a report to look at.")
+    ] = REPORT,
     force: options.Force = False,
 ) -> None:
-    """Fit and show a model of a made-up census table; needs no data.
+    """Fit and show a model of a made-up census table, and write a report.
+
+    It needs no data.
 
     Example: smoothboost demo --epsilon 0.5
     """
     from smoothboost.classifier import SmoothBoostClassifier
+    from smoothboost.datasets import load_demo
+    from smoothboost.release.report.holdout import measure
+    from smoothboost.release.report.page import write_report
     from smoothboost.table.files import reserved
 
     n_rounds = "auto" if rounds is None else rounds
     classifier = SmoothBoostClassifier(
         epsilon=epsilon, n_rounds=n_rounds, random_state=seed, verbose=1
     )
-    if output is None:
-        _run_demo(classifier)
-        return
-    with reserved(output, force) as temporary:
-        model = _run_demo(classifier)
-        model.write(temporary)
-    say_written(output, model)
+    # A demo may replace the page of the last one.
+    with reserved(report, force or report == REPORT) as page:
+        if output is None:
+            model = _run_demo(classifier)
+        else:
+            with reserved(output, force) as temporary:
+                model = _run_demo(classifier)
+                model.write(temporary)
+            say_written(output, model)
+        people = load_demo()
+        rows = "the made-up test rows"
+        write_report(model, page, measure(model, people.test_data, people.test_target, rows))
+    out.print()
+    say(out, f"Wrote {report}: open it in a browser to look at the model.")
 
 
 def _run_demo(classifier: SmoothBoostClassifier) -> Model:

@@ -72,7 +72,7 @@ def report_file(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def opened(browser, report_file):
-    """Show the report of a kind of model, in its one tab, as wide and as light as at first."""
+    """Show the report of a kind of model, in its one tab, as it was at first."""
     tabs: dict[str, Opened] = {}
 
     def show(kind: str) -> Opened:
@@ -82,6 +82,7 @@ def opened(browser, report_file):
         page.set_viewport_size({"width": 1280, "height": 800})
         page.emulate_media(color_scheme="light")
         page.evaluate("document.querySelectorAll('details').forEach(each => each.open = false)")
+        page.evaluate("document.getElementById('what-if').reset()")
         return tabs[kind]
 
     return show

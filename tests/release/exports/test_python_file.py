@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import datetime as dt
 import io
@@ -60,6 +61,10 @@ def test_the_file_scores_csv_without_any_library(tmp_path, n_classes):
 def test_a_row_without_a_column_is_refused():
     with pytest.raises(KeyError, match="Expected the column 'age' in the row"):
         score_of(fitted("thresholds", 2))({})
+
+
+def test_the_file_is_written_in_the_python_that_it_asks_for():
+    ast.parse(to_python(fitted("top_down", 3)), feature_version=(3, 8))
 
 
 def test_the_program_imports_nothing_but_the_standard_library():

@@ -15,8 +15,8 @@ LARGE_EPSILON = 10.0
 """A budget above this protects hardly anybody: the odds may change more than 22,000-fold."""
 
 MECHANISMS = {
-    "permute_and_flip": "permute-and-flip: a better candidate is likelier to be chosen, by odds "
-    "that grow exponentially with its score",
+    "permute_and_flip": "permute-and-flip: candidates are tried in random order, and one is "
+    "taken with a probability that falls exponentially with its distance from the best score",
     "exponential": "the exponential mechanism: the odds of a candidate grow exponentially with "
     "its score",
 }

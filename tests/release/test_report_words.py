@@ -62,8 +62,8 @@ def test_a_model_that_is_not_private_says_so_and_promises_nothing(changed, said)
     ("changed", "said"),
     [
         ({"epsilon": 10.5}, ["epsilon = 10.5 is above 10"]),
-        ({"delta": 0.002}, ["delta = 0.002 is above 1/n = 0.001"]),
-        ({"epsilon": 10.0, "delta": 0.001}, []),
+        ({"delta": 0.002}, ["delta = 0.002 is not below 1/1,000"]),
+        ({"epsilon": 10.0, "delta": 0.0009}, []),
     ],
 )
 def test_a_weak_guarantee_is_called_weak(changed, said):

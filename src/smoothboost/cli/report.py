@@ -61,7 +61,7 @@ def report(
         show_json({"output": str(output), "evaluated": holdout is not None})
     elif not quiet and not released.guarantee.holds:
         say(err, f"Wrote {output}: of a model that is NOT private.", "bold red")
-    elif not quiet and holdout is None:
+    elif not quiet and holdout is None and released.guarantee.may_be_released:
         say(err, f"Wrote {output}: made from {model} alone, so as private as the model.")
     elif not quiet:
         say(err, f"Wrote {output}.")

@@ -11,9 +11,6 @@ from smoothboost.privacy.guarantee import Guarantee
 if TYPE_CHECKING:
     from smoothboost.release.model import Model
 
-LARGE_EPSILON = 10.0
-"""A budget above this protects hardly anybody: the odds may change more than 22,000-fold."""
-
 MECHANISMS = {
     "permute_and_flip": "permute-and-flip: candidates are tried in random order, and one is "
     "taken with a probability that falls exponentially with its distance from the best score",
@@ -93,20 +90,11 @@ def _reasons(guarantee: Guarantee) -> list[str]:
 
 def cautions(guarantee: Guarantee) -> list[str]:
     """Say what makes a guarantee weak, if something does."""
-    said = []
-    if guarantee.epsilon is not None and guarantee.epsilon > LARGE_EPSILON:
-        said.append(
-            f"epsilon = {guarantee.epsilon:g} is above {LARGE_EPSILON:g}: the promise is formally "
-            "true and says next to nothing, as such a factor hardly limits what can be learned "
-            "about a person. Do not call this model private on the strength of it."
-        )
-    if guarantee.delta > 1 / guarantee.n_rows:
-        said.append(
-            f"delta = {guarantee.delta:g} is above 1/n = {1 / guarantee.n_rows:.2g}: a method that "
-            "published some rows outright could make the same promise. delta should be far "
-            "below 1/n."
-        )
-    return said
+    return [
+        f"{reason}. The promise is formally true and says next to nothing: "
+        "do not call this model private on the strength of it."
+        for reason in guarantee.weaknesses
+    ]
 
 
 def facts(guarantee: Guarantee) -> list[tuple[str, str]]:

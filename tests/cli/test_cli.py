@@ -61,7 +61,9 @@ def test_demo_shows_plan_votes_and_accuracies_and_writes_a_report(small_demo):
     assert shown.splitlines()[-1].startswith("Wrote smoothboost-demo.html: ")
     assert [path.name for path in small_demo.iterdir()] == ["smoothboost-demo.html"]
     assert "of the made-up test rows" in Path("smoothboost-demo.html").read_text("utf-8")
-    assert "--force" in failure("demo")
+    Path("other.html").write_text("mine")
+    assert "--force" in failure("demo", "--report", "other.html")
+    run("demo", "--rounds", "3")  # its own page it may replace
 
 
 def test_demo_writes_the_model_if_asked(small_demo):

@@ -19,15 +19,15 @@ def fitted(folder) -> Path:
 def test_a_report_is_written_from_the_model_alone(fitted):
     Path("rows.csv").unlink()
     shown = run("report", "model.json", "-o", "report.html")
-    assert "made from model.json alone" in shown.stdout
-    assert shown.stderr == ""
+    assert "made from model.json alone" in shown.stderr
+    assert shown.stdout == ""
     assert Model.read("model.json").content_hash in Path("report.html").read_text("utf-8")
 
 
 def test_rows_that_are_measured_are_named_and_warned_of(fitted):
     rows = ("--evaluate", "rows.csv", "--target", "income")
     shown = run("report", "model.json", "-o", "report.html", *rows)
-    assert "as private as" not in shown.stdout
+    assert "as private as" not in shown.stderr
     assert "only as public as these rows" in shown.stderr
     text = Path("report.html").read_text("utf-8")
     assert "computed from the 600 rows of rows.csv" in text
@@ -36,7 +36,7 @@ def test_rows_that_are_measured_are_named_and_warned_of(fitted):
 
 def test_a_model_that_is_not_private_is_said_to_be_so(folder):
     run(*FIT, "--seed", "1", "-o", "model.json")
-    assert "NOT private" in run("report", "model.json", "-o", "report.html").stdout
+    assert "NOT private" in run("report", "model.json", "-o", "report.html").stderr
 
 
 def test_an_older_report_is_overwritten_only_by_force(fitted):
@@ -49,8 +49,8 @@ def test_an_older_report_is_overwritten_only_by_force(fitted):
     ("options", "said"),
     [
         (["--evaluate", "rows.csv"], "Expected --target with --evaluate"),
-        (["--target", "income"], "Expected --target with --evaluate only"),
-        (["--separator", ";"], "Expected --separator with --evaluate only"),
+        (["--target", "income"], "with --evaluate only"),
+        (["--separator", ";"], "with --evaluate only"),
         (["--evaluate", "none.csv", "--target", "income"], "none.csv"),
         (["--evaluate", "rows.csv", "--target", "wages"], "wages"),
         (["--evaluate", "rows.csv", "--target", "job"], "declared class"),

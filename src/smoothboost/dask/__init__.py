@@ -6,6 +6,7 @@ rules go out, and integer sums come back (docs/cluster.md).
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -70,6 +71,29 @@ class SmoothBoostClassifier(classifier.SmoothBoostClassifier):
     Guarantee: `model_` is (epsilon, delta)-differentially private, as that of a local fit, of
     which it has every bit (docs/privacy/README.md). The cluster is trusted with the rows.
     """
+
+    def fit(self, X: Any, y: Any, **others: Any) -> SmoothBoostClassifier:
+        """Fit and release a model; see the local estimator.
+
+        Parameters
+        ----------
+        X : Dask dataframe or array
+            The private table.
+        y : Dask series or array
+            The classes, each one declared in the schema.
+        **others : None
+            As the local estimator takes them.
+
+        Returns
+        -------
+        self
+        """
+        try:
+            super().fit(X, y, **others)
+        finally:
+            # Dask's calls of actors refer to themselves, and hold rows until Python looks for such.
+            gc.collect()
+        return self
 
     def _declare(self, X: Any, y: Any) -> tuple[Schema, Any, Any]:
         """Check that there is a cluster, and that X and y are on it."""

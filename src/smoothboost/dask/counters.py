@@ -9,6 +9,7 @@ and votes come with the questions; so whoever is lost is replaced, and the quest
 from __future__ import annotations
 
 from time import monotonic
+from traceback import clear_frames
 
 import dask
 import numpy as np
@@ -60,6 +61,7 @@ class Counters:
                 except BaseException as error:
                     lost = self._means_loss(error)
                     self._dismiss()
+                    clear_frames(error.__traceback__)  # whoever keeps the error keeps no rows
                     if not lost:
                         raise
             raise RuntimeError(

@@ -74,7 +74,7 @@ test-newest: $(VENV)/ready postgresql browser  ## all tests, with the newest lib
 # The tests of reports look for it where Debian puts it, and are skipped without it.
 browser:  ## Debian's Chromium, for the tests of reports (root, apt-get; elsewhere it is left alone)
 	@if ! command -v chromium >/dev/null && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
-		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; fi
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; fi || true
 
 test-oldest: $(OLDEST)/ready  ## the estimator's tests with scikit-learn 1.6
 	$(RUN_OLDEST) pip install --quiet --no-deps --force-reinstall .

@@ -22,7 +22,7 @@ Float = NDArray[np.float64]
 _ROUNDING = 4e-15
 """Added to curves, per unit of what was cancelled: more than their double arithmetic loses."""
 
-_RATE_BITS, _TOTAL_BITS = 30, 34
+RATE_BITS, TOTAL_BITS = 30, 34
 """How many binary digits of rates and of totals are kept.
 
 The last digits of logarithms and exponentials differ from processor to processor; models do not.
@@ -145,7 +145,7 @@ def proven_epsilon(spends: Sequence[Spend], delta: float) -> float:
     -----
     Guarantee: no less than `total_epsilon` (docs/privacy/composition.md).
     """
-    return min(pure_epsilon(spends), -_floor(-total_epsilon(spends, delta), _TOTAL_BITS))
+    return min(pure_epsilon(spends), ceil_to(total_epsilon(spends, delta), TOTAL_BITS))
 
 
 def bounded_range_curve(epsilon: Float | float, order: Float | float) -> Float:
@@ -227,7 +227,7 @@ def largest(limit: float, cost: Callable[[float], float], start: float) -> float
     """Return (nearly) the largest x > 0 with cost(x) <= limit, for an increasing cost.
 
     A root search on floats, then a step of one part in 10**9 towards less, which is more than
-    the rounding of any accountant here; and then to the next number of `_RATE_BITS` binary
+    the rounding of any accountant here; and then to the next number of `RATE_BITS` binary
     digits below, which is the same on every platform.
 
     Examples
@@ -241,13 +241,24 @@ def largest(limit: float, cost: Callable[[float], float], start: float) -> float
     while cost(high) <= limit:
         high *= 2
     root = brentq(lambda x: cost(x) - limit, low, high, xtol=1e-12 * low, rtol=1e-12)
-    answer = _floor(float(root) * (1 - 1e-9), _RATE_BITS)
+    answer = floor_to(float(root) * (1 - 1e-9), RATE_BITS)
     while cost(answer) > limit:
-        answer = _floor(answer * (1 - 1e-9), _RATE_BITS)
+        answer = floor_to(answer * (1 - 1e-9), RATE_BITS)
     return answer
 
 
-def _floor(value: float, bits: int) -> float:
-    """Round down to so many binary digits."""
+def floor_to(value: float, bits: int) -> float:
+    """Round down to so many binary digits.
+
+    Examples
+    --------
+    >>> floor_to(0.7, 2), ceil_to(0.7, 2)
+    (0.5, 0.75)
+    """
     mantissa, exponent = frexp(value)
     return ldexp(floor(ldexp(mantissa, bits)), exponent - bits)
+
+
+def ceil_to(value: float, bits: int) -> float:
+    """Round up to so many binary digits."""
+    return -floor_to(-value, bits)

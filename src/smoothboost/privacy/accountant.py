@@ -79,12 +79,23 @@ def zcdp_epsilon(spends: Sequence[Spend], delta: float) -> float:
     -----
     Guarantee: zero-concentrated composition (docs/privacy/composition.md).
     """
-    if delta <= 0:
-        return np.inf
     rho = sum(
         spend.count * float(spend.epsilon) ** 2 / (8 if spend.bounded_range else 2)
         for spend in spends
     )
+    return concentrated_epsilon(rho, delta)
+
+
+def concentrated_epsilon(rho: float, delta: float) -> float:
+    """Return the epsilon at delta of what is rho-zCDP.
+
+    Examples
+    --------
+    >>> round(concentrated_epsilon(0.01, 1e-6), 3)
+    0.686
+    """
+    if delta <= 0:
+        return np.inf
     return _convert(lambda order: rho * order, delta)
 
 

@@ -106,6 +106,32 @@ class Choices:
 
 
 @dataclass(frozen=True)
+class Concentrated:
+    """A use that is rho-zCDP for one replaced row.
+
+    Parameters
+    ----------
+    rho : Fraction
+        Its Rényi divergence of any order is at most rho times the order.
+    epsilon, delta : Fraction
+        What it is for a person, by itself.
+    rows_per_person : int
+        The most rows one person may have.
+    """
+
+    rho: Fraction
+    epsilon: Fraction
+    delta: Fraction
+    rows_per_person: int = 1
+
+    def charge(self, order: Fraction | None) -> Charge:
+        """Return what it counts for: a person with r rows counts r squared times."""
+        rho = self.rho * self.rows_per_person**2
+        renyi = None if order is None else rho * order
+        return Charge(None, renyi, Fraction(0), (self.epsilon, self.delta))
+
+
+@dataclass(frozen=True)
 class Elsewhere:
     """A use by other means that is (epsilon, delta)-DP for a person, and nothing else is known.
 

@@ -237,6 +237,11 @@ class Ledger:
             raise ValueError(f"Expected a ledger of {table!r}, got one of {found!r}: {path}.")
         return ledger
 
+    @classmethod
+    def of(cls, ledger: Ledger | str | PathLike[str]) -> Ledger:
+        """Return a ledger, or open the one at a path; verified."""
+        return cls.open(ledger.path if isinstance(ledger, Ledger) else ledger)
+
     def status(self) -> Status:
         """Return the verified ledger as it stands."""
         return _status(ledger_file.read(self.path))

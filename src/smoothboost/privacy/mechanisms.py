@@ -211,7 +211,7 @@ def settle(
     tails = draws << width >= thresholds + slack
     for index in np.flatnonzero(~(heads | tails)).tolist():
         exponent = rate * (best - int(scores[index]))
-        heads[index] = _is_below_exp(int(draws[index]), 16, exponent, bits)
+        heads[index] = is_below_exp(int(draws[index]), 16, exponent, bits)
     return heads
 
 
@@ -266,7 +266,7 @@ def _quadrature(n_nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return (nodes + 1) / 2, weights / 2
 
 
-def _is_below_exp(draw: int, known: int, x: Fraction, bits: BitSource) -> bool:
+def is_below_exp(draw: int, known: int, x: Fraction, bits: BitSource) -> bool:
     """Decide U < exp(-x) for a uniform U whose first `known` bits are `draw`."""
     while True:
         low, high = exp_bounds(x, known)

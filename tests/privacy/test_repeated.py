@@ -42,14 +42,12 @@ def test_the_number_of_runs_has_its_distribution_and_mean(shape):
 def test_the_renyi_cost_is_that_of_dp_accounting(shape, rho):
     runs = Runs.with_mean(8, shape)
     sigma = (1 / (2 * rho)) ** 0.5
-    orders = [2.0, 4.0, 8.0, 16.0, 64.0, 256.0, 1024.0]
+    orders = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 1024.0]
     event = RepeatAndSelectDpEvent(dp_accounting.GaussianDpEvent(sigma), runs.mean, float(shape))
     theirs = RdpAccountant(orders=orders)
     theirs.compose(event)
-    for order, found in zip(orders, theirs._rdp, strict=True):
-        ours = runs.renyi(lambda each: rho * each, order)
-        assert ours <= found * (1 + 1e-3) + 1e-9  # they search fewer orders than we do
-        assert ours >= 0.5 * found
+    ours = runs.renyi(lambda each: rho * each, np.array(orders))
+    assert np.allclose(ours, theirs._rdp, rtol=1e-3)  # their stopping chance is not as round
 
 
 def loss_of_best(first: np.ndarray, second: np.ndarray, runs: Runs) -> float:

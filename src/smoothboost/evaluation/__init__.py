@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
@@ -19,8 +18,7 @@ from smoothboost.evaluation.estimates import Bin, Estimate, ratio
 from smoothboost.evaluation.grouping import Partition, by_group
 from smoothboost.evaluation.looks import look_at
 from smoothboost.fitting.pricing import Budget
-from smoothboost.privacy.filter import Use
-from smoothboost.privacy.ledger import Ledger, Reservation
+from smoothboost.privacy.ledger import Ledger, booked
 from smoothboost.privacy.randomness import SystemBits
 from smoothboost.release.model import Model
 from smoothboost.release.wording import value_words
@@ -194,7 +192,9 @@ def evaluate(
         grouped = [by_group(released, votes, labels, codes, n_groups, GROUPS_SHARE)]
     partitions = [*look.partitions(released, votes, labels, share), *grouped]
     pricing = price(partitions, budget)
-    with _booked(book, pricing.use, released, table.n_rows, rows_per_person) as reservation:
+    what = f"evaluate model {released.content_hash[:16]} on {table.n_rows:,} rows"
+    schema = released.schema.content_hash
+    with booked(book, pricing.use, what, schema, rows_per_person) as reservation:
         reservation.begin()
         bits = SystemBits()
         counts = [
@@ -208,28 +208,6 @@ def evaluate(
         result = Evaluation(table.n_rows, float(epsilon), float(delta), classes, **fields)
         reservation.spend(content_hash(repr(result)))
     return result
-
-
-class _Unbooked:
-    """What stands for a reservation where there is no ledger."""
-
-    def begin(self) -> None:
-        pass
-
-    def spend(self, content: str) -> None:
-        pass
-
-
-@contextmanager
-def _booked(
-    book: Ledger | None, use: Use, model: Model, n_rows: int, rows_per_person: int
-) -> Iterator[Reservation | _Unbooked]:
-    if book is None:
-        yield _Unbooked()
-        return
-    what = f"evaluate model {model.content_hash[:16]} on {n_rows:,} rows"
-    with book.reserve(use, what, model.schema.content_hash, rows_per_person) as reservation:
-        yield reservation
 
 
 def _released(model: Any) -> Model:

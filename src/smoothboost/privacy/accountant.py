@@ -113,6 +113,18 @@ def renyi_epsilon(spends: Sequence[Spend], delta: float) -> float:
     """
     if delta <= 0:
         return np.inf
+    return _convert(renyi_curve(spends), delta)
+
+
+def renyi_curve(spends: Sequence[Spend]) -> Callable[[Float], Float]:
+    """Return the Rényi divergences of choices, as a function of orders.
+
+    Examples
+    --------
+    >>> curve = renyi_curve([Spend(0.1, bounded_range=True, count=8)])
+    >>> curve(np.array([2.0, 8.0])).round(3)
+    array([0.02, 0.08])
+    """
     epsilons = np.array([float(spend.epsilon) for spend in spends])[:, None]
     counts = np.array([spend.count for spend in spends], dtype=np.float64)
     bounded = np.array([spend.bounded_range for spend in spends])
@@ -121,7 +133,16 @@ def renyi_epsilon(spends: Sequence[Spend], delta: float) -> float:
         for curve, chosen in ((bounded_range_curve, bounded), (pure_curve, ~bounded))
         if chosen.any()
     ]
-    return _convert(lambda order: sum(c @ curve(e, order) for curve, e, c in curves), delta)
+    return lambda orders: np.asarray(sum(c @ curve(e, orders) for curve, e, c in curves))
+
+
+def epsilons_at(orders: Float, divergences: Float | float, delta: float) -> Float:
+    """Return the epsilon at delta that a Rényi divergence of each order proves.
+
+    Canonne, Kamath and Steinke (2020), Proposition 12.
+    """
+    lost = np.log1p(-1 / orders) - (log(delta) + np.log(orders)) / (orders - 1)
+    return np.asarray(divergences + lost)
 
 
 ACCOUNTANTS: dict[str, Accountant] = {
@@ -185,7 +206,7 @@ def pure_curve(epsilon: Float | float, order: Float | float) -> Float:
 
 
 def _convert(curve: Callable[[Float], Float | float], delta: float) -> float:
-    """Turn a Rényi curve into epsilon at delta (Canonne, Kamath and Steinke, 2020, Prop. 12).
+    """Turn a Rényi curve into epsilon at delta, by the best order.
 
     Every order gives a valid epsilon, so the search over orders can only be less tight than
     the best, never wrong.
@@ -195,7 +216,7 @@ def _convert(curve: Callable[[Float], Float | float], delta: float) -> float:
     for _ in range(4):
         exponents = np.linspace(low, high, 65)
         order = 1 + np.exp(exponents)
-        epsilons = curve(order) + np.log1p(-1 / order) - (log(delta) + np.log(order)) / (order - 1)
+        epsilons = epsilons_at(order, curve(order), delta)
         at = int(np.argmin(epsilons))
         best = min(best, float(epsilons[at]))
         low, high = exponents[max(at - 1, 0)], exponents[min(at + 1, 64)]

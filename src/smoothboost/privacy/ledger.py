@@ -328,6 +328,28 @@ class Ledger:
         return Reservation(self.path, number, token)
 
 
+class Unbooked:
+    """What stands for a reservation where there is no ledger."""
+
+    def begin(self) -> None:
+        """Do nothing."""
+
+    def spend(self, content: str) -> None:
+        """Do nothing."""
+
+
+@contextmanager
+def booked(
+    ledger: Ledger | None, use: Use, what: str, schema_hash: str, rows_per_person: int
+) -> Iterator[Reservation | Unbooked]:
+    """Reserve what a use costs, if there is a ledger: the way of everything that spends."""
+    if ledger is None:
+        yield Unbooked()
+        return
+    with ledger.reserve(use, what, schema_hash, rows_per_person) as reservation:
+        yield reservation
+
+
 def _refusal(path: Path, status: Status, charge: Charge) -> str:
     epsilon, delta = map(float, charge.claim)
     asked = f"epsilon = {epsilon:g}" + (f", delta = {delta:g}" if delta else "")

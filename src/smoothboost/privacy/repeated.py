@@ -14,14 +14,15 @@ from math import factorial, log, prod
 
 import numpy as np
 
-from smoothboost.privacy.accountant import TOTAL_BITS, ceil_to
+from smoothboost.privacy.accountant import TOTAL_BITS, Float, ceil_to, epsilons_at
 from smoothboost.privacy.filter import Charge, Elsewhere
 from smoothboost.privacy.randomness import BitSource, uniform_below
 
-Curve = Callable[[float], float]
-"""An upper bound on the Rényi divergence of one run, by order."""
+Curve = Callable[[Float], Float]
+"""Upper bounds on the Rényi divergence of one run, by order."""
 
-_ORDERS = [1 + 10**exponent for exponent in np.linspace(-1, 5, 121)]
+ORDERS: Float = 1 + 10 ** np.linspace(-1, 5, 121)
+"""The orders at which divergences are computed."""
 
 
 @dataclass(frozen=True)
@@ -87,22 +88,23 @@ class Runs:
         above = prod(step * shape.denominator + shape.numerator for step in range(1, count))
         return Fraction(above, factorial(count) * shape.denominator ** (count - 1))
 
-    def renyi(self, curve: Curve, order: float) -> float:
-        """Return the Rényi divergence of the best run at an order, given that of one run.
+    def renyi(self, curve: Curve, orders: Float = ORDERS) -> Float:
+        """Return the Rényi divergences of the best run at some orders, given those of one run.
 
         Notes
         -----
         Guarantee: the best of repeated runs (docs/privacy/tuning.md).
         """
-        others = min(
-            (1 - 1 / each) * curve(each) + log(1 / float(self.stop)) / each for each in _ORDERS
-        )
+        values = curve(orders)
+        others = np.min((1 - 1 / orders) * values + log(1 / float(self.stop)) / orders)
+        own = values + log(self.mean) / (orders - 1)
         # Divergences grow with their order, so that of a larger one is a bound too.
-        own = min(
-            curve(each) + log(self.mean) / (each - 1)
-            for each in (order, *(each for each in _ORDERS if each > order))
-        )
-        return float(own + (1 + float(self.shape)) * others)
+        own = np.minimum.accumulate(own[::-1])[::-1]
+        return np.asarray(own + (1 + float(self.shape)) * others)
+
+    def epsilon(self, curve: Curve, delta: float) -> float:
+        """Return the epsilon at delta of the best run, given the curve of one run."""
+        return float(np.min(epsilons_at(ORDERS, self.renyi(curve), delta)))
 
     def pure(self, epsilon: Fraction) -> Fraction:
         """Return the pure loss of the best run, given that of one run.
@@ -146,8 +148,9 @@ class BestOf:
         pure = None if self.pure is None else self.runs.pure(self.pure)
         renyi = None
         if order is not None and self.curve is not None:
-            divergence = self.runs.renyi(self.curve, float(order)) * (1 + 1e-12)
-            renyi = Fraction(ceil_to(divergence, TOTAL_BITS))
+            orders = np.unique(np.append(ORDERS, float(order)))
+            found = self.runs.renyi(self.curve, orders)[orders == float(order)]
+            renyi = Fraction(ceil_to(float(found[0]) * (1 + 1e-12), TOTAL_BITS))
         if order is not None and pure is not None:
             # What is pure has a curve of its own, which may be lower.
             bound = Elsewhere(pure).charge(order).renyi

@@ -19,7 +19,7 @@ ROOMS = (
     {"learners"},
     {"fitting"},
     {"release"},
-    {"parameters", "classifier"},
+    {"parameters", "settling", "fitted", "classifier"},
     {"dask"},
     {"datasets", "theory"},
     {"cli"},

@@ -7,6 +7,8 @@ from smoothboost.learners.one_rule import OneRule
 from smoothboost.learners.pair_rule import PairRule
 from smoothboost.learners.top_down import TopDown
 from smoothboost.release.model import Model
+from smoothboost.release.plots import ShapeDisplay, VotesDisplay
+from smoothboost.release.privacy_curve import PrivacyCurveDisplay
 from smoothboost.table.schema import Boolean, Categorical, Date, Numeric, Schema
 
 __all__ = [
@@ -18,9 +20,12 @@ __all__ = [
     "Numeric",
     "OneRule",
     "PairRule",
+    "PrivacyCurveDisplay",
     "PrivacyLeakWarning",
     "Schema",
     "SeededNoiseWarning",
+    "ShapeDisplay",
     "SmoothBoostClassifier",
     "TopDown",
+    "VotesDisplay",
 ]

@@ -6,69 +6,58 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
+from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from smoothboost import _validate
 from smoothboost._show import progress
 from smoothboost.counting.engine import CountEngine
 from smoothboost.exceptions import PrivacyLeakWarning
-from smoothboost.fitting import automatic
+from smoothboost.fitted import Fitted, is_named
 from smoothboost.fitting.boost import Booster, boost
 from smoothboost.fitting.cost import cost_of, work_of
 from smoothboost.fitting.enough import warn_of_budget
-from smoothboost.fitting.plan import Plan, make_plan
-from smoothboost.fitting.pricing import Budget, mechanisms_for
-from smoothboost.fitting.problems import candidates_of, engines_of, supposed_errors
+from smoothboost.fitting.plan import Plan
+from smoothboost.fitting.problems import engines_of
 from smoothboost.learners.choices import Candidates
-from smoothboost.learners.literals import Constraints
-from smoothboost.learners.one_rule import OneRule
-from smoothboost.learners.pair_rule import PairRule
-from smoothboost.learners.top_down import TopDown
 from smoothboost.parameters import (
     bit_source,
+    check_label_kind,
+    check_other_arguments,
     class_weights_of,
     costs_of,
     decision_of,
-    epsilon_of,
-    is_auto,
-    rational_or_auto,
+    schema_of,
     threads_of,
-    unsupported_message,
 )
 from smoothboost.privacy.guarantee import Guarantee
-from smoothboost.privacy.mechanisms import MECHANISMS
 from smoothboost.release.model import Model
+from smoothboost.settling import LEARNERS as LEARNERS
+from smoothboost.settling import Learner as Learner
+from smoothboost.settling import settle
 from smoothboost.table.batches import read_codes
-from smoothboost.table.coded import Table, as_frame
+from smoothboost.table.coded import Table
 from smoothboost.table.draft import draft_schema
 from smoothboost.table.files import is_source
 from smoothboost.table.schema import Boolean, Schema
 
-MAX_ROUNDS = 10_000
-Learner = OneRule | PairRule | TopDown
-LEARNERS: dict[str, Learner] = {
-    "auto": OneRule(literals="sets"),
-    "one_rule": OneRule(),
-    "pair_rule": PairRule(),
-    "top_down": TopDown(),
-}
 _SMALL = 1 << 20  # cells below which threads cost more than they save
 
 
-class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SmoothBoostClassifier(Fitted, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A differentially private classifier for tables: boosted rules that people can read.
 
     Parameters
     ----------
-    schema : Schema or None, default None
-        The declared public facts. None drafts a schema from the training data, which the
-        guarantee does not cover: a `PrivacyLeakWarning` says what was looked at.
+    schema : Schema, path or None, default None
+        The declared public facts, or the JSON file that has them. None drafts a schema from the
+        training data, which the guarantee does not cover: a `PrivacyLeakWarning` says what was
+        looked at.
     epsilon : float or None, default 1.0
         The total budget. None or infinity switches the noise off.
     delta : float, default 0.0
@@ -115,8 +104,9 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         Columns whose effect must be monotone: 1 lets only rules compete that never move to an
         earlier declared class as the value grows, -1 never to a later one.
     n_jobs : int or None, default None
-        Threads; None uses all cores that this process may use, fewer if OMP_NUM_THREADS or
-        `threadpoolctl.threadpool_limits` say so. The model does not depend on it.
+        Threads; -1 uses all processors, -2 all but one. None uses all that this process may use,
+        fewer if OMP_NUM_THREADS or `threadpoolctl.threadpool_limits` say so. The model does not
+        depend on it.
     verbose : int, default 0
         Above 0, shows how many rows were read and how many rounds are done.
 
@@ -132,6 +122,8 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         The number of columns.
     feature_names_in_ : array of str
         The columns' names, if they have any.
+    feature_importances_ : array of float
+        How far each column moves the votes, as shares of one; `Model.importances` says how.
 
     Examples
     --------
@@ -150,7 +142,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     def __init__(
         self,
-        schema: Schema | None = None,
+        schema: Schema | str | PathLike[str] | None = None,
         epsilon: float | None = 1.0,
         delta: float = 0.0,
         learner: str | Learner = "auto",
@@ -188,7 +180,7 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, **unsupported: Any) -> SmoothBoostClassifier:
+    def fit(self, X: Any, y: Any, **others: Any) -> SmoothBoostClassifier:
         """Fit and release a model.
 
         Parameters
@@ -200,15 +192,14 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         y : series or array, or str
             The classes, each one declared in the schema; of a file or stream, the name of the
             column that holds them.
-        **unsupported : Any
-            Raises; `sample_weight` is named here to say why.
+        **others : None
+            `sample_weight=None` is accepted; anything else raises and says why.
 
         Returns
         -------
         self
         """
-        if unsupported:
-            raise TypeError(unsupported_message(unsupported))
+        check_other_arguments(others)
         self._check_declarations()
         schema, X, y = self._declare(X, y)
         table = self._encode(schema, X, y)
@@ -260,33 +251,6 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         threads = threads_of(self.n_jobs) if table.codes.size > _SMALL else 1
         return engines_of(table, candidates, max_votes, threads)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class that `threshold` asks for, given each row's votes."""
-        return self._released().predict(self._check(X))
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Return votes minus the threshold, as `Model.decision_function`, for sorted `classes_`."""
-        votes = self._released().decision_function(self._check(X))
-        if votes.ndim == 1:
-            return votes if self._order[0] == 0 else -votes
-        return self._by_sorted_class(votes)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return class probabilities, as `Model.predict_proba`, for sorted `classes_`."""
-        return self._by_sorted_class(self._released().predict_proba(self._check(X)))
-
-    def _by_sorted_class(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Reorder columns; the first declared of equal leaders, as predicted, stays ahead."""
-        rows, first = np.arange(len(values)), values.argmax(axis=1)
-        tied = values == values[rows, first][:, None]
-        tied[rows, first] = False
-        return np.asarray(np.where(tied, np.nextafter(values, -np.inf), values)[:, self._order])
-
-    @property
-    def _order(self) -> NDArray[np.intp]:
-        """Where the sorted classes, which scikit-learn expects, stand among the declared ones."""
-        return np.argsort(self.model_.classes)
-
     def plan(self, n_rows: int) -> Plan:
         """Say what a fit on `n_rows` rows would spend on what, without touching any row.
 
@@ -307,124 +271,39 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         >>> clf.plan(n_rows=30_000).mechanism
         'exponential'
         """
-        self._check_declarations()
-        if self.schema is None:
+        schema = self._check_declarations()
+        if schema is None:
             raise ValueError("Expected a schema to plan with, got None: its rules are not known.")
         n_rows = _validate.whole("n_rows", n_rows, 1)
-        candidates, plan = self._settle(self.schema, n_rows)
-        threads = threads_of(self.n_jobs)
-        work = work_of(self.schema, candidates, n_rows, plan.n_rounds, threads)
+        candidates, plan = self._settle(schema, n_rows)
+        work = work_of(schema, candidates, n_rows, plan.n_rounds, threads_of(self.n_jobs))
         return replace(plan, cost=cost_of(work))
 
-    def _check_declarations(self) -> None:
-        """Raise on any bad declaration, before a row is looked at."""
-        known = self.schema is not None
-        schema = self.schema if known else _STAND_IN
-        if not isinstance(schema, Schema):
-            raise ValueError(
-                f"Expected schema to be a Schema or None, got {_validate.shown(schema)}; "
-                "read a file with Schema.read."
-            )
+    def _check_declarations(self) -> Schema | None:
+        """Raise on any bad declaration, before a row is looked at; return the declared schema."""
+        schema = schema_of(self.schema)
         threads_of(self.n_jobs)
-        self._settle(schema, n_rows=1, known=known)
+        if schema is None:
+            self._settle(_STAND_IN, n_rows=1, known=False)
+        else:
+            self._settle(schema, n_rows=1)
+        return schema
 
     def _settle(
         self, schema: Schema, n_rows: int, known: bool = True
     ) -> tuple[tuple[Candidates, ...], Plan]:
-        """Return the rules that compete, and what a fit on so many rows spends on what.
-
-        `known` tells whether the schema's columns and classes are the real ones.
-        """
-        learner = self.learner
-        if is_auto(learner) and (self.calibration, self.mechanism) != ("tight", "auto"):
-            learner = "one_rule"  # the paper, and permute-and-flip, know no sets
-        if is_auto(learner) and is_auto(self.n_rounds):
-            sets = OneRule(literals="sets", cuts=automatic.CUTS)
-            several = self._candidates(schema, sets, known)
-            plan = self._plan(schema, several, n_rows, known)
-            if plan.n_votes > automatic.CUTS:  # a short list needs sharp rules
-                return several, plan
-        candidates = self._candidates(schema, learner, known)
-        return candidates, self._plan(schema, candidates, n_rows, known)
-
-    def _candidates(
-        self, schema: Schema, learner: str | Learner, known: bool
-    ) -> tuple[Candidates, ...]:
-        if isinstance(learner, str) and learner in LEARNERS:
-            learner = LEARNERS[learner]
-        if not isinstance(learner, Learner):
-            options = ", ".join(repr(name) for name in LEARNERS)
-            got = _validate.shown(learner)
-            raise ValueError(
-                f"Expected learner to be {options} or a learner such as OneRule(), got {got}."
-            )
-        if not known:
-            if isinstance(learner, PairRule):
-                learner = replace(learner, columns=None)
-            return candidates_of(learner, schema, Constraints())
-        forbidden = self.forbidden_columns
-        if not isinstance(forbidden, list | tuple | set | frozenset):
-            got = _validate.shown(forbidden)
-            raise ValueError(f"Expected forbidden_columns to be a list, got {got}.")
-        monotone = {} if self.monotone_columns is None else self.monotone_columns
-        if not isinstance(monotone, Mapping):
-            got = _validate.shown(monotone)
-            raise ValueError(f"Expected monotone_columns to be a mapping, got {got}.")
-        limits = Constraints(frozenset(forbidden), frozenset(monotone.items()))
-        return candidates_of(learner, schema, limits)
-
-    def _plan(
-        self, schema: Schema, candidates: tuple[Candidates, ...], n_rows: int, known: bool
-    ) -> Plan:
-        delta = _validate.number("delta", self.delta, "in [0, 1)", lambda value: 0 <= value < 1)
-        rows_per_person = _validate.whole("rows_per_person", self.rows_per_person, 1)
-        calibration = _validate.one_of("calibration", self.calibration, ("tight", "paper"))
-        mechanism = _validate.one_of("mechanism", self.mechanism, ("auto", *MECHANISMS))
-        calibrate = rational_or_auto("calibrate", self.calibrate, "in [0, 1)", _below_one)
-        decision = decision_of(self.threshold, schema, known)
-        if calibration == "paper" and len(candidates) > 1:
-            raise ValueError(
-                f"Expected calibration='tight' with {len(candidates)} classes, got 'paper', "
-                "which knows two."
-            )
-        if calibration == "paper" and calibrate == "auto":
-            calibrate = 0
-        fitting = (*mechanisms_for(candidates[0]), "auto")
-        if mechanism not in fitting:
-            raise ValueError(
-                f"Expected mechanism={' or '.join(map(repr, fitting))} with rules on sets of "
-                f"categories, got {mechanism!r}, which would have to list all sets."
-            )
-        return make_plan(
-            Budget(epsilon_of(self.epsilon), delta, rows_per_person),
-            n_rows,
-            max(candidates, key=lambda rules: rules.choices[0].n_options),
-            class_weights_of(self.class_weight, schema, known),
-            "auto"
-            if is_auto(self.n_rounds)
-            else _validate.whole("n_rounds", self.n_rounds, 1, MAX_ROUNDS // candidates[0].n_rules),
-            density=rational_or_auto("density", self.density, "in (0, 1]", lambda x: 0 < x <= 1),
-            learning_rate=rational_or_auto(
-                "learning_rate", self.learning_rate, "> 0", lambda x: x > 0
-            ),
-            calibration=calibration,
-            mechanism=mechanism,
-            calibrate=calibrate,
-            class_looks=len(candidates) if decision.costs is None else 0,
-            cut_look=len(candidates) == 1 and decision.is_uneven,
-            shares=supposed_errors(schema),
-            declared=schema.base_rates is not None,
-        )
+        return settle(self, schema, n_rows, known)
 
     def _declare(self, X: Any, y: Any) -> tuple[Schema, Any, Any]:
         """Settle the schema and scikit-learn's attributes."""
-        if self.schema is not None:
-            self.n_features_in_ = len(self.schema.columns)
-            if _is_named(X):
-                self.feature_names_in_ = np.array(self.schema.names, dtype=object)
+        schema = schema_of(self.schema)
+        if schema is not None:
+            self.n_features_in_ = len(schema.columns)
+            if is_named(X):
+                self.feature_names_in_ = np.array(schema.names, dtype=object)
             elif hasattr(self, "feature_names_in_"):  # of an earlier fit
                 del self.feature_names_in_
-            if self.schema.drafted:
+            if schema.drafted:
                 warnings.warn(
                     "The schema is a draft: its bounds, categories and classes were read from "
                     "rows, and the guarantee does not cover that. Replace them by what is "
@@ -432,13 +311,14 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
                     PrivacyLeakWarning,
                     stacklevel=3,
                 )
-            return self.schema, X, y
+            check_label_kind(schema, y)
+            return schema, X, y
         if isinstance(X, Table) or is_source(X):
             raise ValueError(
                 "Expected a schema to read a file or stream with, got None. Declare one "
                 "(smoothboost schema draft makes one to edit)."
             )
-        if _is_named(X):
+        if is_named(X):
             validate_data(self, X, skip_check_array=True)
         else:
             X, y = validate_data(self, X, y, dtype=None, ensure_all_finite=False)
@@ -453,20 +333,6 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         )
         return schema, X, y
 
-    def _released(self) -> Model:
-        check_is_fitted(self, "model_")
-        return self.model_
-
-    def _check(self, X: Any) -> Any:
-        """Hold what is predicted under a drafted schema to scikit-learn's conventions."""
-        self._released()
-        if self.schema is not None or is_source(X):
-            return X
-        if _is_named(X):
-            validate_data(self, X, reset=False, skip_check_array=True)
-            return X
-        return validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -480,19 +346,3 @@ class SmoothBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
 _STAND_IN = Schema({f"column{at}": Boolean(missing=False) for at in range(8)}, target=[0, 1])
 """Stands in for a schema that is not known yet, to check the other declarations."""
-
-
-def _below_one(value: float) -> bool:
-    return 0 <= value < 1
-
-
-def _is_named(X: Any) -> bool:
-    """Whether X is a frame whose columns have text for names, or was read from such columns."""
-    if isinstance(X, Table) or is_source(X):
-        return True
-    frame = as_frame(X)
-    return frame is not None and all(map(_is_text, frame.columns))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)

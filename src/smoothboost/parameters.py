@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 from numbers import Integral
+from os import PathLike
 from typing import Any
 
 import joblib
@@ -173,11 +174,47 @@ def threads_of(n_jobs: int | None) -> int:
     return int(joblib.effective_n_jobs(int(n_jobs)))
 
 
-def unsupported_message(arguments: Mapping[str, Any]) -> str:
-    """Say why `fit` takes no other arguments."""
-    if "sample_weight" in arguments:
-        return (
-            "Expected no sample_weight: weights of single rows would break the smoothness that "
-            "the guarantee rests on. Declare class_weight instead."
+def schema_of(declared: Any) -> Schema | None:
+    """Read what `schema` may be: a Schema, the path of the JSON file that has it, or None."""
+    if declared is None or isinstance(declared, Schema):
+        return declared
+    if not isinstance(declared, str | PathLike):
+        raise ValueError(
+            "Expected schema to be a Schema, the path of its JSON file, or None, "
+            f"got {_validate.shown(declared)}."
         )
-    return f"Expected only X and y, got {', '.join(sorted(arguments))}."
+    try:
+        return Schema.read(declared)
+    except OSError as error:
+        raise type(error)(
+            f"Expected schema to be the path of a schema's JSON file, got {str(declared)!r}: "
+            f"{error.strerror}."
+        ) from None
+
+
+def check_label_kind(schema: Schema, y: Any) -> None:
+    """Raise if labels are whole numbers by type, and no declared class is one: say who does that.
+
+    Some of scikit-learn's meta-estimators number the classes before they fit. Only the type of
+    the labels is looked at.
+    """
+    numbered = getattr(getattr(y, "dtype", None), "kind", None) in ("i", "u")
+    if numbered and not any(text_of(label).lstrip("-").isdigit() for label in schema.target):
+        raise ValueError(
+            f"Expected labels that are declared classes ({', '.join(map(repr, schema.target))}), "
+            "got whole numbers. If scikit-learn numbered them (stacking, voting, bagging, "
+            "one-vs-rest, cross_val_predict of probabilities), declare the numbers: "
+            "Schema(schema.columns, target=[0, 1, ...])."
+        )
+
+
+def check_other_arguments(arguments: Mapping[str, Any]) -> None:
+    """Say why `fit` takes no arguments but X and y; `sample_weight=None` is as good as none."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if "sample_weight" in given:
+        raise TypeError(
+            "Expected no sample_weight (or None): a row that weighs more could move the model more "
+            "than the guarantee allows. Declare class_weight instead."
+        )
+    if unknown := sorted(set(arguments) - {"sample_weight"}):
+        raise TypeError(f"Expected only X and y, got {', '.join(unknown)}.")

@@ -55,6 +55,11 @@ def rounds_needed(density: float, advantage: float) -> int:
 def learning_rate(advantage: float) -> float:
     """Return the learning rate that goes with `rounds_needed`: gamma / 4.
 
+    Parameters
+    ----------
+    advantage : float
+        The weak learner's advantage gamma over guessing.
+
     Examples
     --------
     >>> learning_rate(advantage=1 / 20)

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from html import escape
 from math import ceil, inf, log, sqrt
 from typing import Any, Literal
 
@@ -85,6 +86,9 @@ class Plan:
 
     def __str__(self) -> str:
         return render(plan_table(self)).rstrip()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     @property
     def n_votes(self) -> int:

@@ -226,6 +226,15 @@ def _convert(curve: Callable[[Float], Float | float], delta: float) -> float:
 def advanced_composition(epsilon: float, count: int, delta: float) -> float:
     """Return the paper's total for `count` epsilon-DP choices at delta (its Theorem 8).
 
+    Parameters
+    ----------
+    epsilon : float
+        The epsilon of each choice.
+    count : int
+        How many choices there are.
+    delta : float
+        The delta of the total, above 0.
+
     Examples
     --------
     >>> round(advanced_composition(0.0204, 25, 1e-5), 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
+from html import escape
 from math import isfinite
 from typing import Any
 
@@ -69,6 +70,15 @@ class Guarantee:
             if present
         ]
         return "; ".join([f"{amount} ({self.neighbours})", *notes])
+
+    def _repr_html_(self) -> str:
+        facts = {**asdict(self), "neighbours": self.neighbours, "proof": self.proof}
+        rows = "".join(
+            f'<tr><th style="text-align:left">{escape(name.replace("_", " "))}</th>'
+            f'<td style="text-align:left">{escape(str(value))}</td></tr>'
+            for name, value in facts.items()
+        )
+        return f"<div><p>{escape(str(self))}</p><table><tbody>{rows}</tbody></table></div>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the guarantee as a plain dictionary."""

@@ -21,9 +21,13 @@ from smoothboost.link import Link
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.release import model_file
 from smoothboost.release.ballots import VoteCounter
+from smoothboost.release.contributions import contribution_rows
 from smoothboost.release.display import votes_text
+from smoothboost.release.importances import importance_shares
+from smoothboost.release.notebook import model_html
 from smoothboost.release.scorecard import card_lines
 from smoothboost.release.scored import by_batches, write_scored
+from smoothboost.release.shapes import Shape, shapes_of
 from smoothboost.release.vote_tables import LooseRules, VoteTable, vote_tables
 from smoothboost.release.wording import condition_words, literal_words, shorter_test
 from smoothboost.rules import LiteralRule, Members, Rule, Test
@@ -56,6 +60,15 @@ class Model:
     errors : tuple of ErrorLook, default ()
         What the fit released about its training error along the way; after no rules, the share of
         the rarer class.
+
+    Examples
+    --------
+    >>> from smoothboost import Model, SmoothBoostClassifier, datasets
+    >>> demo = datasets.load_demo()
+    >>> clf = SmoothBoostClassifier(schema=demo.schema).fit(demo.data, demo.target)
+    >>> again = Model.from_json(clf.model_.to_json())  # Model.read reads a file
+    >>> bool((again.predict(demo.test_data) == clf.predict(demo.test_data)).all())
+    True
     """
 
     schema: Schema
@@ -340,8 +353,78 @@ class Model:
         literals = Counter(literal.column for literal in tested)
         return {name: (rules[at], literals[at]) for at, name in enumerate(self.schema.names)}
 
+    def importances(self) -> Any:
+        """Return each column's share in moving the votes, as a frame: column, importance.
+
+        A column moves as many votes as change, on average, when it alone goes from one declared
+        value or bin to another one, all of them counting alike. That follows from the released
+        rules, so it costs no privacy. It does not say how common values are, nor how much accuracy
+        a column is worth, nor that it causes anything.
+
+        Returns
+        -------
+        frame
+            One line for each declared column. Importances sum to 1; a column without any has 0.
+
+        Examples
+        --------
+        >>> from smoothboost import SmoothBoostClassifier, datasets
+        >>> demo = datasets.load_demo()
+        >>> clf = SmoothBoostClassifier(schema=demo.schema).fit(demo.data, demo.target)
+        >>> float(clf.model_.importances()["importance"].sum().round(6))
+        1.0
+        """
+        shares = self.importance_shares()
+        return make_frame({"column": list(self.schema.names), "importance": shares.tolist()})
+
+    def importance_shares(self) -> NDArray[np.float64]:
+        """Return what `importances` shows, as an array in the order of the schema."""
+        n_codes = [column.n_codes for column in self.schema.columns.values()]
+        return importance_shares(self._tables, n_codes)
+
+    def explain_row(self, row: Any) -> Any:
+        """Return what each column adds to the decision on a row, as a frame.
+
+        Parameters
+        ----------
+        row : mapping, series, sequence, or table of one row
+            The row's cells: by the names of columns, or in the order of the schema. Columns that
+            do not matter may be left out of what has names.
+
+        Returns
+        -------
+        frame
+            Its columns are column, value (what the row has there), votes and class. Votes add up
+            to `decision_function`, of each class if there are more than two; of two, they are
+            votes for the second one. Rules on several columns count for them together. Lines that
+            belong to no column say what is always added, the threshold, and what else the link
+            adds.
+
+        Examples
+        --------
+        >>> from smoothboost import SmoothBoostClassifier, datasets
+        >>> demo = datasets.load_demo()
+        >>> clf = SmoothBoostClassifier(schema=demo.schema).fit(demo.data, demo.target)
+        >>> person = demo.test_data.iloc[0]
+        >>> votes = clf.model_.explain_row(person)["votes"].sum()
+        >>> bool(abs(votes - clf.model_.decision_function(demo.test_data[:1])[0]) < 1e-9)
+        True
+        """
+        return make_frame(self.contributions(row))
+
+    def contributions(self, row: Any) -> dict[str, list[Any]]:
+        """Return what `explain_row` shows, as lists by column."""
+        return contribution_rows(self, self._tables, row)
+
+    def shapes(self) -> tuple[list[Shape], int]:
+        """Return what `ShapeDisplay` draws, and how many rules test too many columns for it."""
+        return shapes_of(self, self._tables)
+
     def __str__(self) -> str:
         return votes_text(self)
+
+    def _repr_html_(self) -> str:
+        return model_html(self)
 
     @property
     def content_hash(self) -> str:

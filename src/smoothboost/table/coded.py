@@ -177,6 +177,11 @@ def encode_labels(schema: Schema, labels: Any, n_threads: int = 1) -> Codes:
     A label that is not declared is the curator's mistake and raises; the message does not say
     which or where.
     """
+    if labels is None or isinstance(labels, str):
+        raise TypeError(
+            "Expected labels, one for each row, got "
+            + ("None." if labels is None else "a text: only of files does it name a column.")
+        )
     plain = isinstance(labels, np.ndarray)
     native = labels if plain else nw.from_native(labels, series_only=True, pass_through=True)
     source: Source
@@ -210,6 +215,7 @@ def encode_labels(schema: Schema, labels: Any, n_threads: int = 1) -> Codes:
 def _as_array(frame: Any, schema: Schema) -> NDArray[Any]:
     if isinstance(frame, np.ma.MaskedArray):
         raise TypeError("Expected a plain array, got a masked one; call .filled(np.nan).")
+    _check_kind(frame)
     array = _listed_array(frame) if isinstance(frame, list | tuple) else np.asarray(frame)
     if array.ndim != 2:
         raise ValueError(
@@ -230,6 +236,22 @@ def _as_array(frame: Any, schema: Schema) -> NDArray[Any]:
         name = schema.names[dates.index(True)]
         raise ValueError(f"Expected dates in column {name!r}, got an array of {array.dtype}.")
     return array
+
+
+def _check_kind(data: Any) -> None:
+    """Raise on what is no frame and no array, and say how to make one of it."""
+    name = type(data).__name__
+    advice = None
+    if isinstance(data, Mapping):
+        advice = "make a frame of it, such as pandas.DataFrame(...)"
+    elif isinstance(data, list | tuple) and any(isinstance(row, Mapping) for row in data):
+        name, advice = f"{name} of mappings", "make a frame of it, such as pandas.DataFrame(...)"
+    elif hasattr(data, "collect"):
+        advice = "call .collect() first"
+    elif hasattr(data, "compute"):
+        advice = "call .compute() first, or take smoothboost.dask"
+    if advice is not None:
+        raise TypeError(f"Expected a frame or a 2D array, got a {name}: {advice}.")
 
 
 def _listed_array(rows: list[Any] | tuple[Any, ...]) -> NDArray[np.object_]:

@@ -17,6 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from smoothboost import _validate
 from smoothboost.classifier import SmoothBoostClassifier
+from smoothboost.fitting.plan import Plan
+from smoothboost.parameters import schema_of
 from smoothboost.privacy.accountant import Float, Spend, renyi_curve
 from smoothboost.privacy.ledger import Ledger, booked
 from smoothboost.privacy.noise import DiscreteLaplace
@@ -25,7 +27,7 @@ from smoothboost.privacy.repeated import BestOf, Runs
 from smoothboost.release.model import Model
 from smoothboost.table.coded import Table
 
-_STEPS = 12
+_STEPS = 7
 """How often the budget of a run is halved in on; each time, all candidates are planned."""
 
 
@@ -181,13 +183,13 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         candidates = self._candidates()
         self.plan(n_rows=1_000_000)  # any bad declaration is told before a row is read
         book = None if self.ledger is None else Ledger.of(self.ledger)
-        table = self.estimator._encode(self.estimator.schema, X, y)
+        schema = schema_of(self.estimator.schema)
+        assert schema is not None
+        table = self.estimator._encode(schema, X, y)
         plan = self.plan(table.n_rows)
         bits = SystemBits()
-        schema = self.estimator.schema.content_hash
-        with booked(
-            book, plan.use, f"tune on {table.n_rows:,} rows", schema, self.estimator.rows_per_person
-        ) as reservation:
+        what, rows = f"tune on {table.n_rows:,} rows", self.estimator.rows_per_person
+        with booked(book, plan.use, what, schema.content_hash, rows) as reservation:
             reservation.begin()
             best = _best_run(plan, candidates, table, bits)
             self._keep(best, plan, table.n_rows)
@@ -259,10 +261,10 @@ class _Task:
     def plan(self) -> TuningPlan:
         """Find the largest budget of a run with which the whole stays within its own."""
         pure = self.epsilon / (2 + self.runs.shape)
-        best = self._plan(pure, pure, with_delta=False)
+        added = self._plan(pure, pure, with_delta=False)
         if not self.delta:
-            return best
-        low, high = pure, 8 * pure
+            return added
+        low, high, best = pure / 8, 2 * pure, added
         for _ in range(_STEPS):
             middle = Fraction(float(low * high) ** 0.5).limit_denominator(10**6)
             tried = self._plan(middle, middle / 4, with_delta=True)
@@ -270,17 +272,23 @@ class _Task:
                 low, best = middle, tried
             else:
                 high = middle
-        return best
+        return min(added, best, key=self._noise)
 
-    def _plan(self, run: Fraction, score: Fraction, with_delta: bool) -> TuningPlan:
-        budget = {"epsilon": run, "delta": self.delta if with_delta else 0.0}
-        plans = [
-            clone(estimator).set_params(**budget).plan(self.n_fit)
+    def _noise(self, plan: TuningPlan) -> float:
+        """Return how noisy the fits of the first candidate are."""
+        return self._fits(plan.run_epsilon, plan.run_delta)[0].noise
+
+    def _fits(self, epsilon: Fraction, delta: float) -> list[Plan]:
+        return [
+            clone(estimator).set_params(epsilon=epsilon, delta=delta).plan(self.n_fit)
             for _, estimator in self.candidates
         ]
+
+    def _plan(self, run: Fraction, score: Fraction, with_delta: bool) -> TuningPlan:
+        delta = self.delta if with_delta else 0.0
         spends = [
             [replace(s, epsilon=s.epsilon * self.rows_per_person) for s in plan.spends]
-            for plan in plans
+            for plan in self._fits(run, delta)
         ]
 
         def curve(orders: Float) -> Float:
@@ -296,7 +304,7 @@ class _Task:
             float(self.epsilon),
             self.delta,
             run,
-            self.delta if with_delta else 0.0,
+            delta,
             score,
             self.n_fit,
             self.n_validation,
@@ -333,7 +341,7 @@ def _best_run(
         )
         with warnings.catch_warnings():  # as many as there are runs would tell their number
             warnings.simplefilter("ignore")
-            run.fit(fitted)
+            run.fit(fitted, None)
         score = _score(run.model_, scored, plan.score_epsilon / estimator.rows_per_person, bits)
         if best is None or score > best.score:
             best = _Run(score, params, run)
@@ -362,7 +370,7 @@ def _part(table: Table, rows: NDArray[np.bool_]) -> Table:
 
 def _listed(space: Any) -> list[dict[str, Any]]:
     """Return all candidates of a space."""
-    if isinstance(space, Mapping):
+    if isinstance(space, Mapping) and space:
         for name, values in space.items():
             if not isinstance(values, list | tuple) or not values:
                 raise ValueError(

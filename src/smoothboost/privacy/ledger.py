@@ -133,8 +133,12 @@ class Reservation:
         self._begun = True
 
     def spend(self, content: str) -> None:
-        """Write down the hash of what was released."""
-        _append(self.path, {"kind": "spent", "use": self.use, "content": content})
+        """Write down the hash of what was released; if that fails, the cost stands all the same."""
+        try:
+            _append(self.path, {"kind": "spent", "use": self.use, "content": content})
+        except (OSError, ValueError) as error:
+            text = f"Use {self.use} is booked, but not what it released: {error}"
+            warnings.warn(text, UserWarning, stacklevel=3)
 
     def release(self) -> None:
         """Give the cost back, if nothing was chosen and this is the process that reserved it."""

@@ -112,8 +112,8 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> demo = datasets.load_demo(3_000, 1_000)
     >>> space = {"learner": ["one_rule", "pair_rule"], "n_rounds": [9, 25]}
     >>> tuner = PrivateTuner(SmoothBoostClassifier(schema=demo.schema), space, epsilon=2.0)
-    >>> print(tuner.plan(3_000))
-    epsilon = 2 for the best of about 10 runs, each fitted with epsilon = 1 to 2,250 rows ...
+    >>> tuner.plan(3_000).run_epsilon  # what each run may cost
+    Fraction(1, 1)
     >>> tuner.fit(demo.data, demo.target).best_estimator_.privacy_.epsilon
     2.0
 

@@ -7,6 +7,7 @@ DEBIAN ?= sid
 NEWEST_PYTHON := build/newest-python
 PORTABLE := build/portable
 WHEEL := build/wheel
+STRANGER := build/stranger
 DATA ?= ../shared/datasets
 export SMOOTHBOOST_DATA ?= $(abspath $(DATA))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -54,15 +55,26 @@ $(NEWEST_PYTHON)/ready:
 	touch $@
 
 demo: $(VENV)/ready  ## fit and show a private model of the embedded table
-	$(RUN) smoothboost demo
+	mkdir -p build
+	$(RUN) smoothboost demo --report build/demo.html --force
 
 demo-cluster: $(VENV)/ready  ## fit a million rows on a local Dask cluster: the same model
 	$(RUN) python benchmarks/cluster.py demo
 
 test: lint test-newest test-oldest test-paper  ## everything CI runs
 
-test-newest: $(VENV)/ready  ## all tests, with the newest libraries
+# PostgreSQL is for the tests of SQL, which say so where it is missing.
+postgresql:  ## install Debian's PostgreSQL, where this may be done
+	@if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		apt-get install --quiet --yes postgresql || { apt-get update --quiet && apt-get install --quiet --yes postgresql; }; fi || true
+
+test-newest: $(VENV)/ready postgresql browser  ## all tests, with the newest libraries
 	$(RUN) pytest -n 2 --dist worksteal
+
+# The tests of reports look for it where Debian puts it, and are skipped without it.
+browser:  ## Debian's Chromium, for the tests of reports (root, apt-get; elsewhere it is left alone)
+	@if ! command -v chromium >/dev/null && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; fi
 
 test-oldest: $(OLDEST)/ready  ## the estimator's tests with scikit-learn 1.6
 	$(RUN_OLDEST) pip install --quiet --no-deps --force-reinstall .
@@ -96,7 +108,8 @@ wheel:  ## a manylinux wheel and an sdist in dist, tried where there is nothing 
 	mv $(WHEEL)/built/*.tar.gz dist
 	$(PYTHON) -m venv $(WHEEL)/empty
 	PATH=$(abspath $(WHEEL))/empty/bin pip install --quiet --only-binary :all: dist/*.whl
-	PATH=$(abspath $(WHEEL))/empty/bin LOKY_MAX_CPU_COUNT=1 smoothboost demo
+	PATH=$(abspath $(WHEEL))/empty/bin LOKY_MAX_CPU_COUNT=1 smoothboost demo --report $(WHEEL)/demo.html
+	PATH=$(abspath $(WHEEL))/empty/bin smoothboost docs selection
 	PATH=$(abspath $(WHEEL))/empty/bin python tests/golden/golden_models.py
 
 test-paper: $(PAPER)/ready  ## the experiments' and the accuracy benchmark's tests, and the paper in small
@@ -142,11 +155,27 @@ short-lists: $(PAPER)/ready  ## what a model with few rules costs
 audit-full: $(VENV)/ready  ## the exhaustive audits that are too large for CI
 	$(RUN) python tests/privacy/audit_full.py docs/results/audit.csv | tee docs/results/audit.md
 
+startup: $(VENV)/ready  ## what help and imports cost beside those of Typer and scikit-learn
+	$(RUN) python benchmarks/startup.py | tee docs/results/startup.md
+
 soak: $(VENV)/ready  ## fits of tables larger than memory, streamed; takes 12 GB of disk for a while
 	$(RUN) python benchmarks/soak.py | tee docs/results/soak.md
 
-docs: $(VENV)/ready  ## run every code block of the documentation
-	$(RUN) pytest tests/test_docs.py
+docs: $(VENV)/ready  ## build the site of these pages into build/site
+	$(RUN) python -m sphinx -W --keep-going --quiet -c docs -d build/site-cache . build/site
+	@echo "Open build/site/index.html"
+
+test-docs: $(VENV)/ready  ## run every code block of the documentation, and build the site
+	$(RUN) pytest -n 2 tests/test_docs.py tests/test_tutorial.py tests/test_site.py
+
+# A copy of what is in git, an environment with nothing in it, and no other program of this checkout.
+test-readme:  ## the README and the tutorial, pasted by a stranger (needs pip's network or its mirror)
+	rm -rf $(STRANGER)
+	mkdir -p $(STRANGER)/clone $(STRANGER)/empty
+	git ls-files -z | tar --null --files-from - --create | tar --extract --directory $(STRANGER)/clone
+	$(PYTHON) -m venv $(STRANGER)/venv
+	cd $(STRANGER)/clone && PATH="$(abspath $(STRANGER))/venv/bin:/usr/bin:/bin" python tests/pasting.py README.md .
+	cd $(STRANGER)/clone && PATH="$(abspath $(STRANGER))/venv/bin:/usr/bin:/bin" python tests/pasting.py docs/tutorial.md ../empty
 
 clean:  ## remove what the other tasks made
 	rm -rf $(VENV) $(OLDEST) $(PAPER) build dist

@@ -19,8 +19,9 @@ TREES = ("--learner", "top_down", "--splits", "2", "--criterion", "entropy")
 FIT = ("fit", "rows.csv", "--schema", "schema.json", "--target", "income", "--epsilon", "5")
 
 
-def run(*arguments: object, code: int = 0):
-    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+def run(*arguments: object, code: int = 0, given: bytes | None = None):
+    """Run a command, perhaps with something on standard input."""
+    result = CliRunner().invoke(cli.app, [str(argument) for argument in arguments], input=given)
     shown = result.stdout + result.stderr
     assert result.exit_code == code, shown
     assert result.exception is None or isinstance(result.exception, SystemExit), shown

@@ -127,8 +127,8 @@ class TestNothingPrivate:
     def test_progress_shows_rounds_only(self, capsys):
         fitted(verbose=1, n_rounds=5)
         shown = capsys.readouterr()
-        assert "rounds" in shown.out
-        assert not any(word in shown.out for word in ("accuracy", "error", "loss", "score"))
+        assert "rounds" in shown.err
+        assert not any(word in shown.err for word in ("accuracy", "error", "loss", "score"))
 
     def test_the_schema_of_the_model_is_the_declared_one(self):
         strange = FRAME.assign(age=FRAME.age * 1000, colour="purple")

@@ -116,7 +116,7 @@ def test_predictions_are_written_beside_the_rows(tmp_path):
     assert scored.column_names[-3:] == ["prediction", "p(no)", "p(yes)"]
     assert scored["prediction"].to_pylist() == model.predict(FRAME).tolist()
     assert scored["p(yes)"].to_pylist() == model.predict_proba(FRAME)[:, 1].tolist()
-    with pytest.raises(ValueError, match=r"a .csv or .parquet file to write, got scored.txt"):
+    with pytest.raises(ValueError, match=r"or .parquet file to write, got scored.txt"):
         model.write_predictions(SOURCES["stream"](tmp_path), tmp_path / "scored.txt")
 
 

@@ -133,6 +133,27 @@ def test_frames_are_arrow_without_pandas(monkeypatch):
     assert demo.data.column_names == list(demo.schema.names)
 
 
+@pytest.mark.filterwarnings("ignore::smoothboost.SeededNoiseWarning")
+@pytest.mark.parametrize("with_pandas", [True, False])
+def test_demo_is_written_as_the_same_rows_that_are_loaded(tmp_path, monkeypatch, with_pandas):
+    if not with_pandas:
+        monkeypatch.setattr(_show, "find_spec", lambda name: None)
+    demo = datasets.load_demo()
+    datasets.write_demo(tmp_path)
+    written = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
+    assert set(written) == {"people.csv", "holdout.csv", "newcomers.csv"}
+    assert written["people.csv"].splitlines()[1] == (
+        '48,6,"married",,"private",40,0,"south",true,2,16,"<=50K"'
+    )
+    fitted: dict[str, Any] = {"schema": demo.schema, "n_rounds": 3, "random_state": 0}
+    ours = SmoothBoostClassifier(**fitted).fit(tmp_path / "people.csv", "income")
+    theirs = SmoothBoostClassifier(**fitted).fit(demo.data, demo.target)
+    assert ours.model_.to_json() == theirs.model_.to_json()
+    assert ours.predict(tmp_path / "newcomers.csv").tolist() == (
+        theirs.predict(demo.test_data).tolist()
+    )
+
+
 def test_repr_does_not_print_the_rows():
     assert len(repr(datasets.load_demo(30, 10))) < 100
 

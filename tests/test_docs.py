@@ -107,8 +107,8 @@ def test_there_are_docstring_examples():
     assert sum(len(test.examples) for test in found) > 0
 
 
-def test_the_tutorials_plan_is_what_is_printed():
-    text = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+def test_the_tours_plan_is_what_is_printed():
+    text = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```text\n(rows .*?)^```$", text, re.MULTILINE | re.DOTALL)
     people = datasets.load_demo(n_rows=10, n_test=10)
     plan = SmoothBoostClassifier(schema=people.schema, epsilon=0.5).plan(n_rows=30_000)
@@ -128,3 +128,6 @@ def test_the_picture_of_a_model_is_what_its_command_prints():
     shown = [line for line in picture if line]
     at = lines.index(shown[0])
     assert lines[at : at + len(shown)] == shown
+    site = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    (part,) = re.findall(r"^```text\n(.*?)^```$", site, re.MULTILINE | re.DOTALL)
+    assert set(part.splitlines()) <= set(shown)

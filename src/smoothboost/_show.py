@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from typing import Any
 
 import narwhals.stable.v2 as nw
-from rich import get_console
 from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
@@ -32,6 +31,11 @@ def render(renderable: RenderableType, width: int = 100) -> str:
     with console.capture() as capture:
         console.print(renderable)
     return capture.get()
+
+
+def get_console() -> Console:
+    """Return where progress is shown: stderr, as stdout is for results."""
+    return Console(stderr=True)
 
 
 @contextmanager

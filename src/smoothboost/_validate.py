@@ -6,6 +6,7 @@ Only public declarations are checked here, never a cell of a private table.
 from __future__ import annotations
 
 from collections.abc import Collection
+from difflib import get_close_matches
 from fractions import Fraction
 from math import isfinite
 from numbers import Integral, Real
@@ -50,8 +51,22 @@ def one_of(name: str, value: Any, options: Collection[str]) -> str:
     """Return `value` if it is one of `options`."""
     if not isinstance(value, str) or value not in options:
         choices = ", ".join(repr(option) for option in options)
-        raise ValueError(f"Expected {name} to be one of {choices}, got {shown(value)}.")
+        hint = near(value, options) if isinstance(value, str) else ""
+        raise ValueError(f"Expected {name} to be one of {choices}, got {shown(value)}.{hint}")
     return value
+
+
+def near(name: str, names: Collection[str]) -> str:
+    """Return the question whether a similar name was meant, if there is one.
+
+    Examples
+    --------
+    >>> near("incme", ["age", "income"]), near("wage", ["colour"])
+    (" Did you mean 'income'?", '')
+    """
+    found = get_close_matches(name.lower(), [each.lower() for each in names], n=1)
+    meant = [each for each in names if [each.lower()] == found]
+    return f" Did you mean {meant[0]!r}?" if meant else ""
 
 
 def rational(value: float) -> Fraction:

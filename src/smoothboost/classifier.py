@@ -39,6 +39,7 @@ from smoothboost.parameters import (
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.privacy.ledger import Ledger, Reservation, Unbooked
 from smoothboost.release.model import Model
+from smoothboost.release.plain_state import PlainState
 from smoothboost.settling import LEARNERS as LEARNERS
 from smoothboost.settling import Learner as Learner
 from smoothboost.settling import settle
@@ -51,7 +52,7 @@ from smoothboost.table.schema import Boolean, Schema
 _SMALL = 1 << 20  # cells below which threads cost more than they save
 
 
-class SmoothBoostClassifier(Fitted, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A differentially private classifier for tables: boosted rules that people can read.
 
     Parameters
@@ -242,10 +243,8 @@ class SmoothBoostClassifier(Fitted, ClassifierMixin, BaseEstimator):  # type: ig
         in_votes = plan.following is None and plan.look("link") is None
         costs = costs_of(decision, own, table.n_rows, in_votes)
         booster = Booster(engines, candidates, plan, costs)
+        # Set before the first choice: from here on the budget counts as spent, come what may.
         reservation.begin()
-        with progress(self.verbose, "rounds", plan.n_rounds) as on_round:
-            rules = boost(booster, bits, on_round)
-
         private = plan.budget.epsilon is not None
         self.privacy_ = Guarantee(
             epsilon=None if plan.budget.epsilon is None else float(plan.budget.epsilon),
@@ -258,6 +257,8 @@ class SmoothBoostClassifier(Fitted, ClassifierMixin, BaseEstimator):  # type: ig
             seeded=private and self.random_state is not None,
             drafted=schema.drafted,
         )
+        with progress(self.verbose, "rounds", plan.n_rounds) as on_round:
+            rules = boost(booster, bits, on_round)
         link = booster.released_link(costs(booster.shares))
         self.model_ = Model(schema, rules, self.privacy_, link, booster.errors)
         self.classes_ = np.unique(self.model_.classes)

@@ -20,14 +20,18 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
+from pyarrow.csv import write_csv
 from sklearn.datasets import load_svmlight_file
 
 from smoothboost import _validate
 from smoothboost._show import make_frame
 from smoothboost.table.files import replacing
 from smoothboost.table.schema import Categorical, Schema
+
+__all__ = ["Dataset", "load_adult", "load_codrna", "load_demo", "load_mushroom", "write_demo"]
 
 FOLDER_VARIABLE = "SMOOTHBOOST_DATA"
 """The environment variable that names the folder of downloaded tables."""
@@ -215,6 +219,34 @@ def load_demo(n_rows: int = 30_000, n_test: int = 10_000) -> Dataset:
         _validate.whole("n_test", n_test, 1), seed=1995, schema=schema
     )
     return Dataset(data, target, schema, test_data, test_target)
+
+
+def write_demo(folder: str | PathLike[str] = ".") -> None:
+    """Write the table of `load_demo` as CSV files, to try the command line with.
+
+    people.csv has the rows to fit, with their class in the column "income"; holdout.csv has
+    others, and newcomers.csv the same ones without a class. Files of these names are replaced.
+
+    Parameters
+    ----------
+    folder : path, default "."
+        Where to write; it has to exist.
+
+    Examples
+    --------
+    >>> write_demo("my-folder")  # doctest: +SKIP
+    """
+    demo = load_demo()
+    rows, others = (nw.from_native(each).to_arrow() for each in (demo.data, demo.test_data))
+    for name, table, target in (
+        ("people.csv", rows, demo.target),
+        ("holdout.csv", others, demo.test_target),
+        ("newcomers.csv", others, None),
+    ):
+        if target is not None:
+            table = table.append_column("income", [target.tolist()])
+        with replacing(Path(folder) / name) as temporary:
+            write_csv(table, temporary)
 
 
 # Reading the published files

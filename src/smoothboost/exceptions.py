@@ -11,3 +11,7 @@ class SeededNoiseWarning(UserWarning):
 
 class BudgetTooSmallWarning(UserWarning):
     """The budget is too small for the number of rows: noise will dominate the choices."""
+
+
+class WeakPrivacyWarning(PrivacyLeakWarning):
+    """The guarantee holds and promises little: epsilon is large, or delta is not below 1/n."""

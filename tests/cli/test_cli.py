@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from commands import FIT, failure, read_csv, run
 
-from smoothboost import Model, __version__, _show, cli, datasets
+from smoothboost import Model, __version__, _show, datasets
 
 
 def test_version_is_the_package_version():
@@ -18,7 +18,18 @@ def test_version_is_the_package_version():
 
 def test_help_names_the_commands_that_exist():
     shown = run("--help").stdout
-    for command in ("demo", "fit", "predict", "explain", "plan", "schema"):
+    for command in (
+        "demo",
+        "fit",
+        "predict",
+        "explain",
+        "report",
+        "export",
+        "plan",
+        "docs",
+        "version",
+        "schema",
+    ):
         assert f" {command} " in shown
 
 
@@ -27,12 +38,13 @@ def test_help_names_the_commands_that_exist():
 
 @pytest.fixture
 def small_demo(monkeypatch, tmp_path) -> Path:
-    monkeypatch.setattr(cli.demo, "load_demo", lambda: datasets.load_demo(3_000, 1_000))
+    whole = datasets.load_demo
+    monkeypatch.setattr(datasets, "load_demo", lambda *sizes: whole(*sizes or (3_000, 1_000)))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def test_demo_shows_plan_votes_and_accuracies_and_writes_nothing(small_demo):
+def test_demo_shows_plan_votes_and_accuracies_and_writes_a_report(small_demo):
     shown = run("demo", "--epsilon", "2").stdout
     for text in ("rules that compete", "for >50K if", "this model, epsilon = 2", "public"):
         assert text in shown
@@ -46,11 +58,14 @@ def test_demo_shows_plan_votes_and_accuracies_and_writes_nothing(small_demo):
     assert majority < noiseless
     assert majority < trees < 90
     assert 60 < private < 90
-    assert list(small_demo.iterdir()) == []
+    assert shown.splitlines()[-1].startswith("Wrote smoothboost-demo.html: ")
+    assert [path.name for path in small_demo.iterdir()] == ["smoothboost-demo.html"]
+    assert "of the made-up test rows" in Path("smoothboost-demo.html").read_text("utf-8")
+    assert "--force" in failure("demo")
 
 
 def test_demo_writes_the_model_if_asked(small_demo):
-    run("demo", "--seed", "1", "-o", "model.json")
+    run("demo", "--seed", "1", "-o", "model.json", "--report", "seeded.html")
     assert Model.read("model.json").guarantee.seeded
     assert "--force" in failure("demo", "-o", "model.json")
 

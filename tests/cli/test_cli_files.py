@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from itertools import product
 from pathlib import Path
 
@@ -37,8 +38,12 @@ def sources(folder) -> dict[str, str]:
         stop = (100, 100, 350, 600)[at]
         pa_parquet.write_table(table[start:stop], f"folder/{at}.parquet")
     pa_parquet.write_table(table, "rows.parquet")
+    Path("rows.tsv").write_text(text.replace(",", "\t"))
+    lines = (json.dumps(row) for row in read_csv("rows.csv"))
+    Path("rows.ndjson.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
     names = ("rows.csv", "rows.csv.gz", "semicolons.csv", "rows.parquet", "folder")
-    return dict(zip(("CSV", "gzip", "semicolons", "Parquet", "folder"), names, strict=True))
+    kinds = dict(zip(("CSV", "gzip", "semicolons", "Parquet", "folder"), names, strict=True))
+    return {**kinds, "TSV": "rows.tsv", "JSON": "rows.ndjson.gz"}
 
 
 def test_every_kind_of_file_gives_the_same_model(sources):
@@ -130,3 +135,66 @@ def test_a_broken_file_costs_nothing(sources, monkeypatch):
     assert "Expected rows.csv to be whole, and CSV" in line
     assert "secret" not in line
     assert not Path("model.json").exists()
+
+
+# Pipes, and what they hold
+
+
+def test_rows_may_come_from_standard_input(sources):
+    run("fit", "rows.csv", *SEEDED, "usual.json")
+    text = Path("rows.csv").read_bytes()
+    for at, given in enumerate((text, gzip.compress(text))):
+        run("fit", "-", *SEEDED, f"{at}.json", given=given)
+        assert Path(f"{at}.json").read_bytes() == Path("usual.json").read_bytes()
+    result = run("schema", "check", "schema.json", "-", "--target", "income", given=text)
+    assert "600 rows" in result.stdout
+    line = failure("fit", "-", *SEEDED, "a.json", "--format", "parquet")
+    assert line == (
+        "Error: Expected csv, tsv or jsonl from standard input, got parquet, which only a file "
+        "can be."
+    )
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+def test_predictions_may_go_to_standard_output(sources, kind):
+    run(*FIT, "-o", "model.json")
+    suffix = kind if kind == "parquet" else f"{kind}.gz"
+    run("predict", "model.json", "rows.csv", "-o", f"scored.{suffix}")
+    given = Path("rows.csv").read_bytes()
+    asked = () if kind == "csv" else ("--output-format", kind)
+    result = run("predict", "model.json", "-", "-o", "-", *asked, given=given)
+    if kind == "parquet":
+        table = pa_parquet.read_table(pa.BufferReader(result.stdout_bytes))
+        assert table.equals(pa_parquet.read_table("scored.parquet"))
+    else:
+        assert result.stdout_bytes == gzip.decompress(Path(f"scored.{suffix}").read_bytes())
+    assert result.stderr == ""
+    assert not Path("-").exists()
+
+
+def test_json_lines_keep_their_rows_as_they_stand(folder):
+    run(*FIT, "-o", "model.json")
+    rows = [
+        '{"id": 7, "age": 70, "job": "farmer", "member": true, "x": {"deep": [1, 2.0]}}',
+        '{"age": "n/a",   "member": null, "job": null}',
+        "{}",
+    ]
+    Path("new.jsonl").write_text("\n\n".join(rows))
+    run("predict", "model.json", "new.jsonl", "-o", "scored.jsonl")
+    scored = Path("scored.jsonl").read_text().splitlines()
+    for row, line in zip(rows, scored, strict=True):
+        assert line.startswith(row.removesuffix("}"))
+        assert list(json.loads(line))[-3:] == ["prediction", "p(low)", "p(high)"]
+    assert json.loads(scored[0])["prediction"] == "high"
+    run("predict", "model.json", "new.jsonl", "-o", "scored.csv")
+    assert [row["x"] for row in read_csv("scored.csv")][1:] == ["", ""]
+
+
+def test_formats_are_checked_before_rows_are_read(folder):
+    run(*FIT, "-o", "model.json")
+    predict = ("predict", "model.json", "rows.csv", "-o")
+    assert "file to write, got scored.txt" in failure(*predict, "scored.txt")
+    assert "output-format to be one of" in failure(*predict, "-", "--output-format", "xls")
+    assert "with -o - only" in failure(*predict, "scored.csv", "--output-format", "csv")
+    assert "format to be one of" in failure(*predict, "scored.csv", "--format", "xls")
+    assert "encoding to be one" in failure(*predict, "scored.csv", "--encoding", "latin-9000")

@@ -32,13 +32,14 @@ def plain(text: str) -> list[str]:
 @pytest.mark.parametrize("learner", [PAIRS, TREES], ids=["pairs", "trees"])
 def test_fit_finds_an_interaction_and_says_it(interaction, learner):
     fit = (*FIT, "--epsilon", "50", "--rounds", "1", "--seed", "1")
-    shown = plain(run(*fit, *learner, "-o", "model.json").stdout)
+    result = run(*fit, *learner, "-o", "model.json")
+    shown = plain(result.stdout)
     (rule,) = Model.read("model.json").rules
     assert rule.columns == (0, 1)
     tests = {"age > 50 and job is clerk", "job is clerk and age > 50"}
     assert {f"1  if {both}: high" for both in tests} & set(shown)
     assert "otherwise: low" in shown
-    assert any(line.startswith("Wrote model.json") for line in shown)
+    assert "Wrote model.json" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_plan_and_fit_take_the_options_of_a_learner(folder, options, learner):
     schema = Schema.read("schema.json")
     planned = SmoothBoostClassifier(schema=schema, epsilon=5, learner=learner).plan(600)
     shown = run("plan", "schema.json", "--rows", 600, "--epsilon", 5, *options).stdout
-    fitted = run(*FIT, *options, "-o", "model.json").stdout
+    fitted = run(*FIT, *options, "-o", "model.json").stderr
     for line in display.render(display.plan_table(planned), 80).splitlines():
         assert line.rstrip() in shown
         assert line.rstrip() in fitted

@@ -10,6 +10,7 @@ from commands import FIT, failure, run
 
 from smoothboost import Model, Schema, cli
 from smoothboost.classifier import SmoothBoostClassifier
+from smoothboost.fitting import plan_text
 from smoothboost.release import display
 
 # plan
@@ -26,12 +27,15 @@ def test_plan_says_what_fit_will_spend(folder):
 def test_plan_compares_epsilons(folder):
     shown = run("plan", "schema.json", "--rows", 100, "--epsilon", 0.7).stdout
     schema = Schema.read("schema.json")
-    rows = [line.split() for line in shown.split("noise of a choice")[-1].splitlines()[1:]]
-    assert [float(row[0]) for row in rows] == sorted([*cli.fit.EPSILONS, 0.7])
-    for epsilon, rounds, noise, *_ in rows:
-        plan = SmoothBoostClassifier(schema=schema, epsilon=float(epsilon)).plan(100)
-        assert (int(rounds), noise) == (plan.n_rounds, f"{plan.noise:.3f}")
-    assert "noise will dominate" in shown
+    table = shown.split("With another budget")[1].split("delta = 1e-6")[0]
+    rows = [line.split() for line in table.splitlines()[2:] if line.strip()]
+    assert [float(row[0]) for row in rows] == sorted([*cli.plan.EPSILONS, 0.7])
+    for epsilon, *cells in rows:
+        for delta, rounds, off_by in ((0, *cells[:2]), (1e-6, *cells[2:4])):
+            classifier = SmoothBoostClassifier(schema=schema, epsilon=float(epsilon), delta=delta)
+            plan = classifier.plan(100)
+            assert (int(rounds), off_by) == (plan.n_rounds, plan_text.share_words(plan))
+    assert "too noisy" in shown
 
 
 def spending(shown: str) -> dict[str, list[str]]:
@@ -91,7 +95,7 @@ def test_plan_says_what_the_density_starts_with_and_follows(folder):
 
 @pytest.mark.parametrize("rows", ["0", "-5"])
 def test_plan_refuses_no_rows(folder, rows):
-    assert "n_rows" in failure("plan", "schema.json", "--rows", rows, "--epsilon", 1)
+    assert "Expected --rows" in failure("plan", "schema.json", "--rows", rows, "--epsilon", 1)
 
 
 # schema draft
@@ -101,7 +105,7 @@ def test_draft_writes_a_schema_and_says_loudly_that_it_looked(folder):
     result = run("schema", "draft", "rows.csv", "--target", "income", "-o", "draft.json")
     drafted = Schema.read("draft.json")
     assert drafted.names == ("age", "job", "member")
-    assert "hardly repeats: id." in result.stderr
+    assert "id: left out, as its text hardly repeats" in result.stdout
     assert drafted.drafted
     assert set(drafted.target) == {"low", "high"}
     assert drafted.columns["age"].kind == "numeric"
@@ -110,7 +114,7 @@ def test_draft_writes_a_schema_and_says_loudly_that_it_looked(folder):
     assert "NOT PRIVATE: draft.json was drafted from the rows." in told
     assert "smallest and largest value" in told
     assert "secret" not in result.stdout + result.stderr
-    assert "smoothboost plan draft.json --rows 600" in result.stdout
+    assert "smoothboost schema check draft.json rows.csv --target income" in result.stdout
 
 
 def test_a_draft_can_be_planned_and_fitted_with(folder):

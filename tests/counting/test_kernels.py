@@ -253,3 +253,14 @@ def test_counts_are_weighed(n_levels, n_places, seed):
     sums = np.zeros(n_places, dtype=np.int64)
     _moves.weigh_counts(counts, weights, sums)
     assert np.array_equal(sums, weights @ counts)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), min_size=1, max_size=30))
+def test_what_most_rows_rise_is_taken_from_what_all_do(codes):
+    rises, n_rows = np.array(codes, dtype=np.int64).T
+    left = rises.astype(np.int16)
+    usual, n_others = _moves.take_usual(left, np.repeat(n_rows, 2)[::2])
+    by_rise = np.bincount(rises, n_rows, minlength=usual + 1)
+    assert by_rise[usual] == by_rise.max()
+    assert left.tolist() == (rises - usual).tolist()
+    assert n_others == n_rows[left != 0].sum()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from clusters import cluster, cut, fitted, people
 
-from smoothboost.dask.cluster import SpreadRows
+from smoothboost.dask.counters import Counters
 
 ROWS = cut(*people(100), [30, 60])
 
@@ -25,7 +25,7 @@ def test_a_client_that_is_closed_is_told():
 
 @pytest.mark.parametrize("what", ["client", "cluster"])
 def test_a_cluster_that_goes_away_during_a_fit_is_told(monkeypatch, what):
-    ask, asked = SpreadRows.ask, []
+    ask, asked = Counters.ask, []
     with cluster(1) as client:
 
         def ask_and_close(self, question):
@@ -34,7 +34,7 @@ def test_a_cluster_that_goes_away_during_a_fit_is_told(monkeypatch, what):
                 (client if what == "client" else client.cluster).close()
             return ask(self, question)
 
-        monkeypatch.setattr(SpreadRows, "ask", ask_and_close)
+        monkeypatch.setattr(Counters, "ask", ask_and_close)
         with pytest.raises(RuntimeError, match="Expected a Dask client that stays connected"):
             fitted(*ROWS)
     assert len(asked) == 3

@@ -9,10 +9,11 @@ import dask.array as da
 import dask.dataframe as dd
 import pandas as pd
 import pytest
-from clusters import cluster, cut, fitted, people
-from distributed import Client, KilledWorker
+from clusters import cluster, cut, fitted, heard, people
+from distributed import Actor, Client, KilledWorker
 
-from smoothboost.dask.cluster import SpreadRows, _partition_error
+from smoothboost.dask.cluster import _partition_error
+from smoothboost.dask.counters import Counters
 
 FRAME, LABELS = people(100)
 X, Y = cut(FRAME, LABELS, [30, 60])
@@ -92,9 +93,30 @@ def test_an_undeclared_label_is_told_and_nothing_of_the_rows_is_logged(caplog):
 
 @pytest.mark.usefixtures("client")
 def test_nothing_is_spent_on_bad_input(monkeypatch):
-    monkeypatch.setattr(SpreadRows, "ask", lambda self, question: pytest.fail("asked"))
+    monkeypatch.setattr(Counters, "ask", lambda self, question: pytest.fail("asked"))
     with pytest.raises(ValueError, match="In partition 1"):
         fitted(changed(without_age), Y)
+
+
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize(("version", "told"), [("0.0.1", "0.0.1"), (None, "none")])
+@pytest.mark.parametrize("on", ["scheduler", "workers"])
+def test_a_cluster_with_another_version_is_refused_before_rows_are_read(
+    monkeypatch, on, version, told
+):
+    get_versions = Client.get_versions
+
+    def with_another(self, **options):
+        found = get_versions(self, **options)
+        where = found[on] if on == "scheduler" else list(found[on].values())[-1]
+        where["packages"]["smoothboost"] = version
+        return found
+
+    monkeypatch.setattr(Client, "get_versions", with_another)
+    place = "the scheduler" if on == "scheduler" else "inproc://"
+    refused = rf"Expected smoothboost .* on the client, got {told} on {place}.*; install the same"
+    with pytest.raises(RuntimeError, match=refused):
+        fitted(changed(lambda at, part: pytest.fail("read")), Y)
 
 
 @pytest.mark.usefixtures("client")
@@ -121,17 +143,13 @@ def test_groups_stay_small_however_many_rows_there_are(monkeypatch):
     """So they may be many more than workers, and their sums are added up as a tree."""
     here = fitted(FRAME, LABELS).model_.to_json()
     monkeypatch.setattr("smoothboost.dask.cluster.MAX_PARTITION_ROWS", 20)
-    monkeypatch.setattr("smoothboost.dask.cluster._FAN_IN", 2)
+    monkeypatch.setattr("smoothboost.dask.counters._FAN_IN", 2)
     rows, labels = cut(FRAME, LABELS, range(0, 100, 19))
-    sizes, gather = [], Client.gather
-
-    def spy(self, *args, **kwargs):
-        sizes.append(gather(self, *args, **kwargs))
-        return sizes[-1]
-
-    monkeypatch.setattr(Client, "gather", spy)
-    assert fitted(rows, labels).model_.to_json() == here
-    groups = sizes[1]  # after those of the partitions
+    with heard() as told:
+        assert fitted(rows, labels).model_.to_json() == here
+    sizes = [each for each in told if isinstance(each, int)]
+    groups = sizes[rows.npartitions :]  # after those of the partitions
     assert sum(groups) == 100
     assert max(groups) < 40
     assert len(groups) > 4
+    assert sum(isinstance(each, Actor) for each in told) == 2  # the client asks few itself

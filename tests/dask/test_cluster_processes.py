@@ -10,7 +10,7 @@ import pytest
 from clusters import THREE, TWO, cluster, cut, fitted, people
 
 from smoothboost import OneRule, TopDown
-from smoothboost.dask.cluster import SpreadRows
+from smoothboost.dask.counters import Counters
 
 N_ROWS = 500
 
@@ -33,12 +33,19 @@ def test_processes_give_the_local_model(client, learner, schema):
     assert there.model_.to_json() == here.model_.to_json()
 
 
-def test_a_worker_that_dies_is_replaced_and_the_model_is_the_same(client, monkeypatch):
-    """Its rows are read again and vote again, from Dask's graph and the rules so far."""
+@pytest.mark.parametrize("fan_in", [2, 8])
+def test_a_worker_that_dies_is_replaced_and_the_model_is_the_same(client, monkeypatch, fan_in):
+    """Its rows are read again and vote again, from Dask's graph and the rules so far.
+
+    It is missed by the client if that asks all counters itself, or by those that add up for it.
+    """
+    client.wait_for_workers(2)  # one may just have been killed
+    monkeypatch.setattr("smoothboost.dask.counters._FAN_IN", fan_in)
+    monkeypatch.setattr("smoothboost.dask.cluster.MAX_PARTITION_ROWS", 100)
     frame, labels = people(N_ROWS, THREE)
     options = {"schema": THREE, "n_rounds": 12, "calibrate": 0.2}
     here = fitted(frame, labels, **options)
-    ask = SpreadRows.ask
+    ask = Counters.ask
     asked: list[Any] = []
 
     def ask_and_kill(self, question):
@@ -48,7 +55,7 @@ def test_a_worker_that_dies_is_replaced_and_the_model_is_the_same(client, monkey
         asked.append(ask(self, question))
         return asked[-1]
 
-    monkeypatch.setattr(SpreadRows, "ask", ask_and_kill)
+    monkeypatch.setattr(Counters, "ask", ask_and_kill)
     there = fitted(*cut(frame, labels, range(0, N_ROWS, 60)), **options)
     assert there.model_.to_json() == here.model_.to_json()
     assert len(asked) > 20

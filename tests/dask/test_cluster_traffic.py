@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 
 import dask.dataframe as dd
 import numpy as np
 import pytest
-from clusters import THREE, TWO, Results, cluster, cut, fitted, people, workers_of
-from distributed import Client
+from clusters import THREE, TWO, cluster, cut, fitted, heard, people, workers_of
+from distributed import Actor
 
 from smoothboost import TopDown
 from smoothboost.dask import workers
-from smoothboost.dask.cluster import SpreadRows
+from smoothboost.dask.counters import Counters
 
 READ: list[int] = []
 LEARNERS = ["one_rule", "pair_rule", TopDown(splits=2)]
@@ -22,14 +23,6 @@ LEARNERS = ["one_rule", "pair_rule", TopDown(splits=2)]
 def client():
     with cluster(2) as client:
         yield client
-
-
-@pytest.fixture
-def results(client):
-    plugin = Results()
-    client.cluster.scheduler.add_plugin(plugin)
-    yield plugin
-    client.cluster.scheduler.remove_plugin(plugin.name)
 
 
 def read(at):
@@ -45,46 +38,41 @@ def parts(n_rows, schema=TWO):
 @pytest.mark.parametrize(
     ("learner", "schema"), list(zip(LEARNERS, [THREE, TWO, THREE], strict=True))
 )
-def test_bytes_returned_do_not_depend_on_the_rows(results, learner, schema):
+def test_bytes_returned_do_not_depend_on_the_rows(client, learner, schema):
     """Each worker returns as many bytes for each question, with 500 rows and with 20,000."""
     options = {"schema": schema, "learner": learner, "calibrate": 0.2}
     sizes = []
     for n_rows in (500, 20_000):
-        results.seen.clear()
-        fitted(*parts(n_rows, schema), **options)
-        sizes.append(sorted(results.of("answer")))
+        with heard() as told:
+            fitted(*parts(n_rows, schema), **options)
+        sizes.append([len(pickle.dumps(each)) for each in told if isinstance(each, np.ndarray)])
     assert sizes[0] == sizes[1]
-    assert sizes[0]
+    assert len(sizes[0]) > 8
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_the_client_gets_sums_and_numbers_of_rows_only(client, learner, monkeypatch):
-    """A prime number of rows in each partition is no dimension of anything that is gathered."""
-    gathered, gather = [], Client.gather
-
-    def spy(self, *args, **kwargs):
-        found = gather(self, *args, **kwargs)
-        gathered.extend(found if isinstance(found, list) else [found])
-        return found
-
-    monkeypatch.setattr(Client, "gather", spy)
+def test_the_client_gets_sums_and_numbers_of_rows_only(client, learner):
+    """A prime number of rows in each partition is no dimension of anything that it is told."""
     n_rows = 5 * 1009
-    fitted(*cut(*people(n_rows, THREE), range(0, n_rows, 1009)), schema=THREE, learner=learner)
-    arrays = [each for each in gathered if isinstance(each, np.ndarray)]
-    rest = [each for each in gathered if not isinstance(each, np.ndarray)]
+    rows = cut(*people(n_rows, THREE), range(0, n_rows, 1009))
+    with heard() as told:
+        fitted(*rows, schema=THREE, learner=learner)
+    arrays = [each for each in told if isinstance(each, np.ndarray)]
+    numbers = [each for each in told if type(each) is int]  # rows of partitions and groups
+    actors = [each for each in told if isinstance(each, Actor)]  # where to ask
     assert len(arrays) > 8
     assert all(max(each.shape) < 1009 and each.dtype == np.int64 for each in arrays)
-    assert all(type(each) is int for each in rest)  # rows of partitions and groups
+    assert len(arrays) + len(numbers) + len(actors) == len(told)
 
 
 def test_a_round_of_1_rules_is_two_questions_and_tells_its_rules_once(client, monkeypatch):
-    asked, ask = [], SpreadRows.ask
+    asked, ask = [], Counters.ask
 
     def spy(self, question):
         asked.append(question)
         return ask(self, question)
 
-    monkeypatch.setattr(SpreadRows, "ask", spy)
+    monkeypatch.setattr(Counters, "ask", spy)
     fitted(*parts(500), learner="one_rule", n_rounds=7, density=0.3, calibrate=0)
     assert [question.method for question in asked] == ["level_counts", "code_sums"] * 7
     assert [len(question.votes[0].rules) for question in asked] == [0, 0] + [1, 0] * 6
@@ -100,14 +88,14 @@ def test_each_partition_is_read_once_for_rows_and_labels(client):
 def test_when_a_fit_ends_workers_hold_nothing_of_it(client, monkeypatch):
     fitted(*parts(500))
     assert_forgotten(client)
-    before = workers.Rows.answer
+    before = workers.Counter.answer
 
     def fail(self, question):
         if question.votes[0].count == 2:
             raise MemoryError
         return before(self, question)
 
-    monkeypatch.setattr(workers.Rows, "answer", fail)
+    monkeypatch.setattr(workers.Counter, "answer", fail)
     with pytest.raises(RuntimeError, match="Expected workers with memory") as told:
         fitted(*parts(500))
     assert_forgotten(client)  # though the error still refers to where it was raised
@@ -117,6 +105,8 @@ def test_when_a_fit_ends_workers_hold_nothing_of_it(client, monkeypatch):
 def assert_forgotten(client):
     """Wait until messages about what is not needed have arrived."""
     deadline = time.monotonic() + 30
-    while client.cluster.scheduler.tasks or any(worker.data for worker in workers_of(client)):
+    while client.cluster.scheduler.tasks or any(
+        worker.data or worker.state.actors for worker in workers_of(client)
+    ):
         assert time.monotonic() < deadline
         time.sleep(0.01)

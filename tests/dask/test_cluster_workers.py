@@ -1,12 +1,8 @@
-"""Rows on a worker: an answer depends on the codes and the votes, not on what was asked before."""
+"""Counters on a worker: an answer depends on rows and votes, not on what was asked before."""
 
 from __future__ import annotations
 
-import pickle
-import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from sys import getsizeof
 from typing import Any
@@ -19,7 +15,7 @@ from smoothboost import Numeric, Schema
 from smoothboost.counting.count_table import CountTable
 from smoothboost.counting.engine import LocalEngine, Needs
 from smoothboost.dask import workers
-from smoothboost.dask.workers import Question, Refusal, Rows, Setting, Votes
+from smoothboost.dask.workers import Counter, Question, Refusal, Rows, Setting, Votes
 from smoothboost.rules import Literal, LiteralRule
 from smoothboost.table.coded import Table
 
@@ -31,9 +27,13 @@ def table_of(n_rows=200, schema=TWO):
     return Table.from_frame(schema, *people(n_rows, schema))
 
 
-def counts_after(rows, known, rules, line="a"):
+def counter_of(table, setting=SETTING):
+    return Counter(Rows(table), setting)
+
+
+def counts_after(counter, known, rules, line="a"):
     votes = Votes(0, line, known, tuple(rules))
-    return rows.answer(Question(SETTING, (votes,), "level_counts", ()))
+    return counter.answer(Question((votes,), "level_counts", ()))
 
 
 def local_counts(table, rules):
@@ -44,55 +44,37 @@ def local_counts(table, rules):
 
 def test_rules_vote_once_however_often_a_question_is_asked():
     table = table_of()
-    rows = Rows(table)
+    counter = counter_of(table)
     for known, stop in [(0, 2), (0, 2), (2, 4), (2, 4), (2, 4), (0, 4), (4, 4), (4, 6), (2, 6)]:
         expected = local_counts(table, RULES[:stop])
-        assert np.array_equal(counts_after(rows, known, RULES[known:stop]), expected)
+        assert np.array_equal(counts_after(counter, known, RULES[known:stop]), expected)
 
 
 def test_rows_that_lack_votes_say_so_and_are_told_all():
     table = table_of()
-    rows = Rows(table)
-    assert counts_after(rows, 3, RULES[3:]) is None  # they know none
-    assert np.array_equal(counts_after(rows, 0, RULES[:2]), local_counts(table, RULES[:2]))
-    assert counts_after(rows, 3, RULES[3:]) is None  # they know two
-    assert np.array_equal(counts_after(rows, 0, RULES), local_counts(table, RULES))
+    counter = counter_of(table)
+    assert counts_after(counter, 3, RULES[3:]) is None  # they know none
+    assert np.array_equal(counts_after(counter, 0, RULES[:2]), local_counts(table, RULES[:2]))
+    assert counts_after(counter, 3, RULES[3:]) is None  # they know two
+    assert np.array_equal(counts_after(counter, 0, RULES), local_counts(table, RULES))
 
 
 def test_votes_of_another_line_or_of_earlier_are_not_mistaken():
     table = table_of()
-    rows = Rows(table)
-    assert np.array_equal(counts_after(rows, 0, RULES), local_counts(table, RULES))
-    assert counts_after(rows, 6, (), line="b") is None
+    counter = counter_of(table)
+    assert np.array_equal(counts_after(counter, 0, RULES), local_counts(table, RULES))
+    assert counts_after(counter, 6, (), line="b") is None
     others = RULES[::-1][:5]
-    assert np.array_equal(counts_after(rows, 0, others, line="b"), local_counts(table, others))
+    assert np.array_equal(counts_after(counter, 0, others, line="b"), local_counts(table, others))
     assert np.array_equal(
-        counts_after(rows, 0, RULES[:1], line="b"), local_counts(table, RULES[:1])
+        counts_after(counter, 0, RULES[:1], line="b"), local_counts(table, RULES[:1])
     )
-
-
-def test_questions_that_meet_wait_for_each_other(monkeypatch):
-    """One that is asked again may still be under way; its votes are not those of the next."""
-    table, count = table_of(), CountTable.level_counts
-
-    def count_slowly(self):
-        time.sleep(0.02)
-        return count(self)
-
-    expected = [local_counts(table, RULES[:stop]) for stop in range(7)]
-    monkeypatch.setattr(CountTable, "level_counts", count_slowly)
-    rows = Rows(table)
-    asked = [RULES[:stop] for stop in (1, 3, 3, 6, 2)]
-    with ThreadPoolExecutor(5) as pool:
-        found = list(pool.map(partial(counts_after, rows, 0), asked))
-    for rules, counts in zip(asked, found, strict=True):
-        assert np.array_equal(counts, expected[len(rules)])
 
 
 def test_an_engine_that_failed_is_not_asked_again(monkeypatch):
     table = table_of()
-    rows = Rows(table)
-    counts_after(rows, 0, RULES[:2])
+    counter = counter_of(table)
+    counts_after(counter, 0, RULES[:2])
 
     def half_done(self, *rules):
         self._move(0, rules[:1])
@@ -101,34 +83,36 @@ def test_an_engine_that_failed_is_not_asked_again(monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(CountTable, "add_votes", half_done)
         with pytest.raises(MemoryError):
-            counts_after(rows, 2, RULES[2:])
-    assert counts_after(rows, 2, RULES[2:]) is None
-    assert np.array_equal(counts_after(rows, 0, RULES), local_counts(table, RULES))
+            counts_after(counter, 2, RULES[2:])
+    assert counts_after(counter, 2, RULES[2:]) is None
+    assert np.array_equal(counts_after(counter, 0, RULES), local_counts(table, RULES))
 
 
-def test_engines_do_not_travel_with_the_rows():
+def test_an_engine_without_votes_serves_any_line(monkeypatch):
+    """So that the one which a counter begins with is not made twice."""
+    counter = counter_of(table_of())
+    monkeypatch.setattr(CountTable, "for_labels", lambda *_: pytest.fail("made another"))
+    counts_after(counter, 0, RULES)
+
+
+def test_rows_know_their_size():
     table = table_of()
-    rows = Rows(table)
-    counts_after(rows, 0, RULES)
-    moved = pickle.loads(pickle.dumps(rows))
-    assert counts_after(moved, 6, ()) is None
-    assert np.array_equal(counts_after(moved, 0, RULES), local_counts(table, RULES))
-    assert getsizeof(rows) > table.codes.nbytes + table.labels.nbytes
+    assert getsizeof(Rows(table)) > table.codes.nbytes + table.labels.nbytes
 
 
 def test_several_problems_share_the_codes():
     table = table_of(schema=THREE)
-    rows = Rows(table)
     votes = tuple(Votes(at, "a", 0, RULES[at : at + 2]) for at in range(3))
     setting = replace(SETTING, n_problems=3, needs=Needs(pairs=True))
-    question = Question(setting, votes, "score_sums", (each_class_votes,))
+    counter = counter_of(table, setting)
+    question = Question(votes, "score_sums", (each_class_votes,))
     own = [(table.labels == at).astype(np.uint8) for at in range(3)]
     engines = [LocalEngine(replace(table, labels=labels), 5) for labels in own]
     for at, engine in enumerate(engines):
         engine.add_votes(*RULES[at : at + 2])
     expected = engines[0].score_sums(engines[1:], each_class_votes)
     for _ in range(2):
-        found = rows.answer(question)
+        found = counter.answer(question)
         assert found is not None
         assert np.array_equal(found, expected)
 
@@ -184,6 +168,6 @@ def test_an_empty_partition_needs_the_declared_columns_too():
 def test_what_tasks_are_given_shows_nothing_of_itself():
     """Dask writes the arguments of tasks that fail to its logs."""
     rows = Rows(table_of())
-    question = Question(SETTING, (), "code_sums", (np.array([[123456789]]),))
+    question = Question((), "code_sums", (np.array([[123456789]]),))
     assert "123456789" not in repr(question)
     assert "array" not in repr(rows)

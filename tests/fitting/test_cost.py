@@ -66,9 +66,8 @@ def test_a_plan_knows_what_its_fit_will_take(learner, n_classes):
     assert costs[0].bytes < costs[1].bytes
 
 
-def test_a_plan_says_so_if_anybody_would_mind():
+def test_a_plan_says_what_a_fit_takes():
     classifier = SmoothBoostClassifier(SCHEMA, 1.0)
-    assert "on this machine" not in str(classifier.plan(10_000))
     told = str(classifier.plan(10**8))
     assert str(classifier.plan(10**8).cost).split(" and ")[1] in told
 
@@ -85,7 +84,7 @@ def test_wide_tables_are_told_before_they_are_read():
 @pytest.mark.parametrize(
     ("seconds", "size", "words"),
     [
-        (0.0123, 10**6, "about 0.012 s and 1 MB on this machine"),
+        (0.0123, 10**6, "less than a second and 100 MB on this machine"),
         (100, 234 * 10**6, "about 100 s and 230 MB on this machine"),
         (5000, 10**11, "about 83 min and 100 GB on this machine"),
         (10**5, 10**12, "about 28 h and 1000 GB on this machine"),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smoothboost.privacy import exact
+from smoothboost.privacy import _exact, exact
 from smoothboost.privacy.exact import FAST_BITS, SLACK, exp_bounds, exp_thresholds, fixed_exp
 
 mpmath.mp.prec = 1200
@@ -84,3 +84,29 @@ def test_the_tables_of_the_fast_form_are_cut_to_integers_and_no_more(place):
     entries = (bytewise[place - 1] if place else whole).tolist()
     for value, entry in enumerate(entries):
         assert 0 <= true_exp(Fraction(value, 1 << (8 * place)), FAST_BITS) - entry < 1
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2**16 - 1), st.integers(-2, 2), st.integers(-1, 1))
+        | st.tuples(st.integers(0, 2**16 - 1), st.just(0), st.integers(-(2**46), 2**46)),
+        max_size=30,
+    )
+)
+def test_coins_show_what_their_first_bits_settle(coins):
+    """Thresholds near the ends of what 16 bits leave open, and anywhere."""
+    draws = [draw for draw, _, _ in coins]
+    thresholds = [
+        min(max((draw + max(side, 0) << 47) + side * SLACK + off, 0), 1 << 63)
+        for draw, side, off in coins
+    ]
+    shown = np.zeros(len(coins), dtype=np.uint8)
+    args = np.array(thresholds, dtype=np.uint64), np.array(draws, dtype=np.uint16)
+    is_open = _exact.show_coins(*args, SLACK, shown)
+    expected = []
+    for draw, threshold in zip(draws, thresholds, strict=True):
+        surely_heads = draw + 1 << 47 <= threshold - SLACK
+        surely_tails = draw << 47 >= threshold + SLACK
+        expected.append(1 if surely_heads else 0 if surely_tails else 2)
+    assert shown.tolist() == expected
+    assert is_open == (2 in expected)

@@ -9,15 +9,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trees import GRID, N_CODES, rules
+from trees import GRID, N_CODES, literals, rules
 
 from smoothboost import Categorical, Numeric, Schema, SmoothBoostClassifier
+from smoothboost.release import ballots as ballots_module
 from smoothboost.release import vote_tables as tables_module
-from smoothboost.release._ballots import Ballots
+from smoothboost.release._ballots import Ballots, Trees
 from smoothboost.release.ballots import VoteCounter
 from smoothboost.release.vote_tables import LARGEST, vote_tables
-from smoothboost.rules import count_votes
+from smoothboost.rules import Literal, Members, Split, TreeRule, count_votes
 from smoothboost.table.coded import declared_columns
+
+SETS = st.sampled_from([Members(0, (0, 2)), Members(1, (1, 2, 4))])
 
 
 def schema_of(n_classes):
@@ -47,9 +50,11 @@ def asked(chosen, n_classes):
 @settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_counts_and_answers_are_those_of_the_rules_one_by_one(n_classes, largest, data):
-    chosen = data.draw(st.lists(rules(n_classes), max_size=8))
+    chosen = data.draw(st.lists(rules(n_classes, literals() | SETS), max_size=8))
+    few = data.draw(st.sampled_from([0, 4, 100]))
     rows = declared_columns(schema_of(n_classes), GRID.T.astype(float))
-    counter = counter_of(chosen, n_classes, largest)
+    with mock.patch.object(ballots_module, "_FEW_SPLITS", few):
+        counter = counter_of(chosen, n_classes, largest)
     expected = asked(chosen, n_classes)
     assert np.array_equal(counter.count(rows, 1), expected)
     lead = counter.answer(rows, lambda votes: votes[:, 1] - votes[:, 0], 1)
@@ -83,6 +88,44 @@ def test_the_kernel_adds_the_entries_that_numpy_finds(seed, n_rows, n_counts):
         for own, table in zip(axes, tables, strict=True)
     )
     assert np.array_equal(counts, 5 + np.broadcast_to(expected, counts.shape))
+
+
+def follow(split, splits, row):
+    """Follow a row from one split of a tree, laid out as `Trees` has it, to a leaf's vote."""
+    column, start, span, if_true, if_false = splits[split]
+    after = if_true if start <= row[column] <= start + span else if_false
+    return after - 1 if after < 3 else follow(after - 3, splits, row)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 255, 256, 257, 700]))
+def test_the_kernel_asks_trees_as_a_row_would(seed, n_rows):
+    rng = np.random.default_rng(seed)
+    codes = rng.choice([0, 1, 2, 7, 128, 255], size=(3, n_rows)).astype(np.uint8)
+    sizes = rng.integers(1, 6, size=7)
+    trees = []
+    for size in sizes:
+        starts = rng.choice([0, 1, 7, 128], size=size)
+        spans = rng.integers(0, 256 - starts)
+        follows = [rng.integers(0, 3 + at, size=2) for at in range(size)]
+        trees.append(np.column_stack([rng.integers(3, size=size), starts, spans, follows]))
+    batches, counts = np.array([0, 3, 3, 7]), np.full((2, n_rows), 5, dtype=np.int32)
+    kernel = Trees(np.array([1, 0, 1]), batches, np.cumsum([0, *sizes]), np.concatenate(trees))
+    pickle.loads(pickle.dumps(kernel)).add(codes, counts)
+    votes = [
+        sum(follow(len(tree) - 1, tree.tolist(), row) for tree in trees) for row in codes.T.tolist()
+    ]
+    assert counts.tolist() == [[5] * n_rows, [5 + own for own in votes]]
+
+
+def test_more_trees_than_a_byte_can_count_are_all_heard():
+    first, second = Literal.equals(0, 1), Literal.equals(1, 1)
+    chosen = [TreeRule(Split(first, Split(second, 1, 0), 0))] * 400
+    with mock.patch.object(tables_module, "LARGEST", 1):
+        counter = VoteCounter(vote_tables(chosen, N_CODES, 2), [0, 1], 2)
+    rows = declared_columns(schema_of(2), GRID.T.astype(float))
+    assert np.array_equal(counter.count(rows, 1), asked(chosen, 2))
+    assert np.ptp(asked(chosen, 2)[:, 1]) == 400
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

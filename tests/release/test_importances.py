@@ -12,7 +12,7 @@ from small_models import SCHEMA, THREE, model
 
 from smoothboost import Model
 from smoothboost.release.importances import importance_shares
-from smoothboost.release.vote_tables import LooseRules, vote_tables
+from smoothboost.release.vote_tables import LooseRules, VoteTable, vote_tables
 from smoothboost.rules import Literal, LiteralRule, Rule, count_votes
 
 
@@ -51,9 +51,18 @@ def test_moves_are_those_that_are_counted_row_by_row(rules):
 @given(MIXED)
 @settings(max_examples=30, deadline=None)
 def test_rules_without_a_table_are_counted_one_by_one(rules):
-    loose = [LooseRules(rule.columns, (rule,), 3) for rule in rules if rule.columns]
+    loose = [LooseRules(rule.columns, (rule,)) for rule in rules if rule.columns]
     moves = [sum(counted_moves([rule], column, 3) for rule in rules) for column in range(3)]
     assert importance_shares(loose, N_CODES) == pytest.approx(shares(moves))
+
+
+def test_rules_with_and_without_a_table_are_weighed_alike(monkeypatch):
+    rules: list[Rule] = [LiteralRule(Literal.equals(2, 1), 1, 0), TREE]
+    listed = importance_shares(vote_tables(rules, N_CODES, 2), N_CODES)
+    monkeypatch.setattr("smoothboost.release.vote_tables.LARGEST", 5)  # too few for the tree
+    tables = vote_tables(rules, N_CODES, 2)
+    assert {type(table) for table in tables} == {LooseRules, VoteTable}
+    assert importance_shares(tables, N_CODES) == pytest.approx(listed)
 
 
 @pytest.mark.parametrize("own", [EXAMPLE, ABOUT, model([TREE])], ids=["two", "about", "tree"])

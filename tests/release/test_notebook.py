@@ -10,6 +10,7 @@ from example_models import ABOUT, EXAMPLE, TREE
 from small_models import GUARANTEE, model
 
 from smoothboost import Categorical, Numeric, Schema, SmoothBoostClassifier, datasets
+from smoothboost.link import Link
 from smoothboost.rules import Literal, LiteralRule
 
 EVIL = "<script>alert('1')</script>"
@@ -53,9 +54,13 @@ def test_a_model_shows_its_votes_and_its_guarantee(own):
 def test_only_the_largest_votes_are_shown():
     column = Numeric(low=0, high=100, bins=40)
     rules = [LiteralRule(Literal.at_most(0, at), 1, 0) for at in range(39)]
-    reader = Reader(model(rules, Schema({"age": column}, target=[0, 1]))._repr_html_())
+    link = Link(1.0, 3.0, (1.0, 1.0))
+    own = model(rules, Schema({"age": column}, target=[0, 1]), link=link)
+    assert "points" in str(own)
+    reader = Reader(own._repr_html_())
     assert reader.tags.count("tr") == 26
     assert "14 smaller ones are not shown; votes() lists all" in reader.texts
+    assert not any("points" in text for text in reader.texts)  # as a long printed list would say
 
 
 def test_names_are_shown_and_not_run():

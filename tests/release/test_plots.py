@@ -170,6 +170,12 @@ class TestShapes:
             votes[0, rule.predict(codes[:, None])] += 1
         assert added - 1 == votes[0, 1] - votes[0, 0]  # one rule always votes against
 
+    def test_a_column_that_rules_undo_has_no_part(self):
+        other = TreeRule(Split(TREE.root.literal, 0, TREE.root.if_true))
+        display = ShapeDisplay.from_model(model([TREE, other]))  # age cancels
+        assert [shape.names for shape in display.shapes] == [("member",)]
+        assert display.shapes[0].votes.tolist() == [[-2], [0]]
+
     def test_several_classes_have_a_line_each_and_one_legend(self):
         rules = [
             LiteralRule(Literal.at_most(0, 1), 1, 0, about=0),
@@ -232,6 +238,9 @@ class TestShapes:
             (Numeric(low=1, high=5, integer=True), 1, [0.5, 2.5, 5.5], "linear"),
             (Numeric(edges=[10, 20, 30]), 1, [8, 20, 32], "linear"),
             (Numeric(edges=[10]), 0, [9, 10, 11], "linear"),
+            (Numeric(edges=[1_000_000, 1_000_010]), 0, [999_999, 1e6, 1_000_011], "linear"),
+            (Numeric(low=-9, high=90, bins=2, scale="log"), 0, [-9, 0, 90], "linear"),
+            (Numeric(low=0, high=9, bins=1), 0, [0, 9], "linear"),
         ],
         ids=str,
     )

@@ -18,7 +18,7 @@ from smoothboost.table._encoding import NumberColumns, few_cells, few_texts
 from smoothboost.table.cells import codes_of_values, grid_of
 from smoothboost.table.coded import declared_columns, encode_labels
 
-FEW = 32
+FEW = 255
 
 
 def numbered(cells):
@@ -58,9 +58,17 @@ def test_equal_objects_that_are_not_the_same_are_read_each():
     assert encode(Categorical([True, 1]), cells.reshape(-1, 1)) == [1, 0, 1, 1, 2, 1]
 
 
+ALIKE = ["Some-college", "Some-colleges", "Same-college", "a long text that ends alike"]
+TEXTS = (
+    st.text(max_size=3)
+    | st.text("ab", min_size=4, max_size=20)
+    | st.sampled_from(["no", "yes", "", *ALIKE, "a long test that ends alike"])
+)
+
+
 @settings(deadline=None)
 @given(
-    st.lists(st.text(max_size=3) | st.sampled_from(["no", "yes", ""]), min_size=1, max_size=80),
+    st.lists(TEXTS, min_size=1, max_size=80),
     st.integers(0, 5),
     st.sampled_from([pa.string(), pa.large_string()]),
 )
@@ -71,9 +79,25 @@ def test_texts_of_arrow_are_numbered_as_they_come(texts, before, kind):
     offsets = np.frombuffer(padded.buffers()[1], width)[before : before + len(texts) + 1]
     places = np.zeros(len(texts), dtype=np.uint8)
     text = np.frombuffer(padded.buffers()[2], np.uint8)
-    check(few_texts(offsets, text, places), places, texts)
+    check(few_texts(offsets, text, np.zeros(0, np.uint8), places), places, texts)
     codes = codes_of_values(cells, {"no": 0, "yes": 1}, unknown=2, missing=3)
     assert codes.tolist() == codes_of_values(objects(texts), {"no": 0, "yes": 1}, 2, 3).tolist()
+
+
+@settings(deadline=None)
+@given(st.lists(TEXTS | st.none(), min_size=1, max_size=80), st.integers(0, 2**32 - 1))
+def test_texts_beside_missing_cells_are_numbered_as_they_come(texts, seed):
+    """A missing cell has no text, whatever bytes stand where it would be."""
+    rng = np.random.default_rng(seed)
+    written = [rng.choice(["no", "yes"]) if text is None else text for text in texts]
+    whole = pa.array(written, pa.large_string())
+    there = np.packbits([text is not None for text in texts], bitorder="little")
+    buffers = [pa.py_buffer(there.tobytes()), *whole.buffers()[1:]]
+    cells = pa.Array.from_buffers(pa.large_string(), len(texts), buffers)
+    assert cells.to_pylist() == texts
+    classes = {text: at for at, text in enumerate(dict.fromkeys(["no", "yes", *ALIKE]))}
+    codes = codes_of_values(cells, classes, unknown=98, missing=99)
+    assert codes.tolist() == codes_of_values(objects(texts), classes, 98, 99).tolist()
 
 
 @pytest.mark.parametrize("texts", [["", ""], ["", "yes"], [None, "yes"]])

@@ -12,7 +12,7 @@ import pytest
 
 from smoothboost import Boolean, Numeric, Schema
 from smoothboost.table.batches import read_codes
-from smoothboost.table.files import parts_of
+from smoothboost.table.files import Reading, parts_of
 
 SCHEMA = Schema({"age": Numeric(low=0, high=100), "member": Boolean()}, target=["no", "yes"])
 ROWS = pa.table(
@@ -27,10 +27,10 @@ TEXT = "age,member,note,ill\n" + "".join(f"{at % 100},yes,secret-{at},no\n" for 
 NOT_CSV = "to be whole, and CSV in UTF-8 with 4 cells in every row, ',' between them; it is not"
 
 
-def refusal(source, **options) -> str:
+def refusal(source, n_threads=1, **options) -> str:
     """Read a file that cannot be, and return why, which never quotes a row."""
     with pytest.raises(ValueError, match="Expected") as error:
-        read_codes(SCHEMA, source, "ill", **options)
+        read_codes(SCHEMA, source, "ill", n_threads, reading=Reading(**options))
     assert "secret" not in str(error.value)
     assert error.value.__cause__ is None
     assert error.value.__suppress_context__ or error.value.__context__ is None
@@ -124,13 +124,13 @@ def test_a_compressed_file_that_was_cut_off(tmp_path, kept):
     path = tmp_path / "rows.csv.gz"
     whole = gzip.compress(TEXT.encode())
     path.write_bytes(whole[: int(len(whole) * kept)])
-    assert refusal(path) == f"Expected {path} {NOT_CSV}."
+    assert refusal(path).startswith(f"Expected {path} to be whole, and ")
 
 
 def test_a_compressed_file_that_is_none(tmp_path):
     path = tmp_path / "rows.csv.gz"
     path.write_text(TEXT)
-    assert refusal(path) == f"Expected {path} to be whole, and CSV in UTF-8; it is not."
+    assert refusal(path) == f"Expected {path} to be whole, and compressed by gzip; it is not."
 
 
 def test_an_arrow_file_that_is_none(tmp_path):
@@ -142,7 +142,11 @@ def test_an_arrow_file_that_is_none(tmp_path):
 
 def test_a_name_that_says_nothing(tmp_path):
     (tmp_path / "rows.xlsx").touch()
-    assert "a .csv file (also with .gz, .bz2, .zst at the end)" in refusal(tmp_path / "rows.xlsx")
+    assert "Save the workbook as CSV in UTF-8." in refusal(tmp_path / "rows.xlsx")
+    (tmp_path / "rows.data").touch()
+    message = refusal(tmp_path / "rows.data")
+    assert "a .csv, .tsv, .jsonl or .ndjson file (also with .gz, .bz2, .zst at the end)" in message
+    assert "--format" in message
 
 
 # Separators
@@ -164,10 +168,10 @@ def test_the_separator_is_the_one_that_the_header_has_most_of(tmp_path):
 def test_a_separator_that_is_named_is_believed(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("age:member:ill, or not\n40:yes:no\n")
-    assert parts_of(path)[0].schema.names == ["age:member:ill", " or not"]
-    assert parts_of(path, ":")[0].schema.names == ["age", "member", "ill, or not"]
+    assert parts_of(path)[0].schema.names == ["age:member:ill", "or not"]
+    assert parts_of(path, Reading(":"))[0].schema.names == ["age", "member", "ill, or not"]
     path.write_text("age,x\tmember,y\till\n")
-    assert parts_of(path, "tab")[0].schema.names == ["age,x", "member,y", "ill"]
+    assert parts_of(path, Reading("tab"))[0].schema.names == ["age,x", "member,y", "ill"]
 
 
 @pytest.mark.parametrize("separator", ["", ";;", "a", "1", '"', "\n", "é"])

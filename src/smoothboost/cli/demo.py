@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from rich.table import Table as RichTable
-from rich.text import Text
-from threadpoolctl import threadpool_limits
 
-from smoothboost.classifier import SmoothBoostClassifier
 from smoothboost.cli import options
 from smoothboost.cli.fit import fit_and_show
 from smoothboost.cli.showing import out, say, say_written, section
-from smoothboost.datasets import Dataset, load_demo
-from smoothboost.release.model import Model
-from smoothboost.table.coded import Table
-from smoothboost.table.files import reserved
-from smoothboost.table.schema import Categorical
+
+if TYPE_CHECKING:
+    from smoothboost.classifier import SmoothBoostClassifier
+    from smoothboost.datasets import Dataset
+    from smoothboost.release.model import Model
+
+REPORT = Path("smoothboost-demo.html")
 
 
 def demo(
@@ -29,23 +26,49 @@ def demo(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Where to write the model, if anywhere.")
     ] = None,
+    report: Annotated[
+        Path, typer.Option(metavar="HTML", help="Where to write a report to look at.")
+    ] = REPORT,
     force: options.Force = False,
 ) -> None:
-    """Fit and show a model of a made-up census table; needs no data."""
+    """Fit and show a model of a made-up census table, and write a report.
+
+    It needs no data.
+
+    Example: smoothboost demo --epsilon 0.5
+    """
+    from smoothboost.classifier import SmoothBoostClassifier
+    from smoothboost.datasets import load_demo
+    from smoothboost.release.report.holdout import measure
+    from smoothboost.release.report.page import write_report
+    from smoothboost.table.files import reserved
+
     n_rounds = "auto" if rounds is None else rounds
     classifier = SmoothBoostClassifier(
         epsilon=epsilon, n_rounds=n_rounds, random_state=seed, verbose=1
     )
-    if output is None:
-        _run_demo(classifier)
-        return
-    with reserved(output, force) as temporary:
-        model = _run_demo(classifier)
-        model.write(temporary)
-    say_written(output, model)
+    # A demo may replace the page of the last one.
+    with reserved(report, force or report == REPORT) as page:
+        if output is None:
+            model = _run_demo(classifier)
+        else:
+            with reserved(output, force) as temporary:
+                model = _run_demo(classifier)
+                model.write(temporary)
+            say_written(output, model)
+        people = load_demo()
+        rows = "the made-up test rows"
+        write_report(model, page, measure(model, people.test_data, people.test_target, rows))
+    out.print()
+    say(out, f"Wrote {report}: open it in a browser to look at the model.")
 
 
 def _run_demo(classifier: SmoothBoostClassifier) -> Model:
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    from smoothboost.datasets import load_demo
+
     people = load_demo()
     classifier.set_params(schema=people.schema)
     say(out, "A made-up census table, smoothboost.datasets.load_demo(): who earns over 50K?")
@@ -68,7 +91,13 @@ def _run_demo(classifier: SmoothBoostClassifier) -> Model:
 
 def _accuracies(people: Dataset, model: Model) -> dict[str, float]:
     """Return test accuracies of the model and of what it can be compared with."""
-    from sklearn.ensemble import HistGradientBoostingClassifier  # slow to import
+    import numpy as np
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    from smoothboost.classifier import SmoothBoostClassifier
+    from smoothboost.table.coded import Table
+    from smoothboost.table.schema import Categorical
 
     rows = Table.from_frame(people.schema, people.data, people.target)
     test = Table.from_frame(people.schema, people.test_data, people.test_target)

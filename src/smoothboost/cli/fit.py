@@ -1,28 +1,28 @@
-"""`fit` and `plan`."""
+"""`fit`."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import inf, isinf
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-from rich.table import Table as RichTable
-from rich.text import Text
-from sklearn.base import clone
-
-from smoothboost.classifier import SmoothBoostClassifier
+from smoothboost import _validate
 from smoothboost.cli import options
-from smoothboost.cli.showing import out, say_written, section, show_model, warn
-from smoothboost.fitting.enough import TOO_NOISY
-from smoothboost.parameters import threads_of
-from smoothboost.release import display
-from smoothboost.release.model import Model
-from smoothboost.table.batches import read_codes
-from smoothboost.table.files import reserved
-from smoothboost.table.schema import Schema
+from smoothboost.cli.showing import (
+    Stopped,
+    err,
+    say,
+    say_written,
+    section,
+    show_json,
+    show_model,
+    warn,
+)
 
-EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
-"""What `plan` compares."""
+if TYPE_CHECKING:
+    from smoothboost.classifier import SmoothBoostClassifier
+    from smoothboost.release.model import Model
 
 
 @options.takes_fit_options
@@ -34,63 +34,92 @@ def fit(
     output: options.Output,
     asked: options.FitOptions,
     separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    format: options.Format = None,
+    decimal: options.Decimal = None,
     seed: options.Seed = None,
     force: options.Force = False,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Fit a private model and write what may be released.
+    r"""Fit a private model and write what may be released.
 
     The rows are read once, batch by batch, so they may be more than fit into memory.
+
+    Example: smoothboost fit people.csv --schema people.schema.json \
+               --target income --epsilon 0.5 -o income.model.json
     """
-    declared = Schema.read(schema)
-    if target in declared.columns:
-        raise ValueError(f"Expected the target {target!r} not to be a column of {schema}, got it.")
-    classifier = asked.classifier(declared, epsilon=epsilon, random_state=seed, verbose=1)
-    classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
-    with reserved(output, force) as temporary:
-        rows = read_codes(declared, data, target, threads_of(None), 1, separator)
-        model = fit_and_show(classifier, rows, None, rows.n_rows)
-        model.write(temporary)
-    say_written(output, model)
+    with _telling_what_was_spent() as estimators:
+        from smoothboost.fitting.plan_text import plan_document, plan_table
+        from smoothboost.parameters import threads_of
+        from smoothboost.table.batches import read_codes
+        from smoothboost.table.files import Reading, reserved
+        from smoothboost.table.schema import Schema
+
+        declared = Schema.read(schema)
+        if target in declared.columns:
+            raise ValueError(
+                f"Expected the target {target!r} not to be a column of {schema}, got it."
+            )
+        shown = int(not quiet)
+        classifier = asked.classifier(declared, epsilon=epsilon, random_state=seed, verbose=shown)
+        estimators.append(classifier)
+        classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
+        if seed is not None:
+            _validate.whole("seed", seed, 0)
+        reading = Reading(separator, encoding, format, decimal)
+        with reserved(output, force) as temporary:
+            rows = read_codes(declared, data, target, threads_of(None), shown, reading)
+            planned = classifier.plan(rows.n_rows)
+            if not quiet and not as_json:
+                section("Plan", plan_table(planned), err)
+                err.print()
+            _warn_of_no_noise(classifier)
+            model: Model = classifier.fit(rows, None).model_
+            model.write(temporary)
+    # The model is in its place before anything of it is printed: no terminal can lose it.
+    if not quiet and not as_json:
+        say_written(output, model)
+        show_model(model)
+    if as_json:
+        from smoothboost.cli.explain import model_document
+
+        show_json({"output": str(output), "plan": plan_document(planned), **model_document(model)})
 
 
-@options.takes_fit_options
-def plan(
-    schema: options.SchemaFile,
-    rows: Annotated[int, typer.Option(help="How many rows there will be; public.")],
-    epsilon: options.Epsilon,
-    asked: options.FitOptions,
-) -> None:
-    """Say what a fit would spend on what, before any row is touched."""
-    classifier = asked.classifier(Schema.read(schema), epsilon=epsilon)
-    section("Plan", display.plan_table(classifier.plan(rows)))
-    section("With another epsilon", _epsilon_table(classifier, rows))
+@contextmanager
+def _telling_what_was_spent() -> Iterator[list[SmoothBoostClassifier]]:
+    """If a fit is stopped or fails, say whether its budget counts as spent.
+
+    It does once an estimator of the list has its guarantee, which it gets before its first choice.
+    """
+    estimators: list[SmoothBoostClassifier] = []
+    try:
+        yield estimators
+    except KeyboardInterrupt:
+        if any(hasattr(each, "privacy_") for each in estimators):
+            raise Stopped(
+                "no model was written, but private choices were made: the budget counts as spent."
+            ) from None
+        raise Stopped("nothing was spent or written; no private choice was made yet.") from None
+    except Exception:
+        if any(hasattr(each, "privacy_") for each in estimators):
+            say(err, "The budget counts as spent: private choices were made before this error.")
+        raise
 
 
 def fit_and_show(classifier: SmoothBoostClassifier, frame: Any, labels: Any, n_rows: int) -> Model:
-    """Fit with everything shown that may be."""
+    """Fit rows that are nobody's, with everything shown."""
+    from smoothboost.release import display
+
     section("Plan", display.plan_table(classifier.plan(n_rows)))
-    if isinf(classifier.epsilon or inf):
-        warn("epsilon = inf switches the noise off: the model is not private.")
-    out.print()
+    _warn_of_no_noise(classifier)
+    err.print()
     model: Model = classifier.fit(frame, labels).model_
     show_model(model)
     return model
 
 
-def _epsilon_table(classifier: SmoothBoostClassifier, n_rows: int) -> RichTable:
-    asked = inf if classifier.epsilon is None else classifier.epsilon
-    table = RichTable(box=None, header_style="bold", pad_edge=False)
-    for name in ("epsilon", "rounds", "noise of a choice"):
-        table.add_column(name, justify="right")
-    table.add_column("")
-    for epsilon in sorted({*EPSILONS, asked} - {inf}):
-        other = clone(classifier).set_params(epsilon=epsilon).plan(n_rows)
-        noisy = "noise will dominate" if other.noise > TOO_NOISY else ""
-        table.add_row(
-            f"{epsilon:g}",
-            str(other.n_rounds),
-            f"{other.noise:.3f}",
-            Text(noisy, style="yellow"),
-            style="bold" if epsilon == asked else None,
-        )
-    return table
+def _warn_of_no_noise(classifier: SmoothBoostClassifier) -> None:
+    if isinf(classifier.epsilon or inf):
+        warn("epsilon = inf switches the noise off: the model is not private.")

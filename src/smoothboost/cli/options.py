@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from smoothboost import _validate
-from smoothboost.classifier import LEARNERS, Learner, SmoothBoostClassifier
-from smoothboost.parameters import THRESHOLDS
-from smoothboost.table.schema import Schema
+
+if TYPE_CHECKING:
+    from smoothboost.classifier import Learner, SmoothBoostClassifier
+    from smoothboost.table.schema import Schema
 
 Data = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
-        help="The rows: a .parquet file or a folder of such files, a .csv file (also with .gz, "
-        ".bz2 or .zst at the end), or an .arrow or .feather file.",
+        help="The rows: a .parquet file or a folder of such files; a .csv, .tsv, .jsonl or "
+        ".ndjson file, also with .gz, .bz2 or .zst at the end; an .arrow or .feather file; or - "
+        "for standard input.",
     ),
 ]
 Separator = Annotated[
@@ -30,6 +33,38 @@ Separator = Annotated[
         metavar="SIGN",
         help="What stands between the cells of a CSV file: a sign, or the word tab.",
         show_default="the one of , ; tab | that the header has most of",
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The encoding of a text file, such as latin-1, cp1252 or utf-16.",
+        show_default="utf-8; utf-16 where the file begins with its mark",
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        metavar=".|,",
+        help="The decimal mark of numbers in a CSV or TSV file.",
+        show_default="a point",
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        metavar="csv|tsv|jsonl|parquet|arrow",
+        help="What DATA is, where its name does not say.",
+        show_default="by its name; csv from standard input",
+    ),
+]
+OutputFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="csv|tsv|jsonl|parquet",
+        help="What to write to standard output.",
+        show_default="csv",
     ),
 ]
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model that fit wrote.")]
@@ -44,7 +79,65 @@ Seed = Annotated[
     int | None, typer.Option(help="Repeatable noise: for tests only, as it is not private.")
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", help="The file to write.")]
+ScoredOutput = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        help="The file to write: .csv, .tsv or .jsonl, also with .gz, .bz2 or .zst at the end, or "
+        ".parquet; - is standard output.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")
+]
+
+PARAMETERS = {
+    "class_weight": "--class-weight",
+    "constraints": "--forbid and --monotone",
+    "density": "--density",
+    "calibrate": "--calibrate",
+    "calibration": "--calibration",
+    "criterion": "--criterion",
+    "delta": "--delta",
+    "epsilon": "--epsilon",
+    "forbidden_columns": "--forbid",
+    "learner": "--learner",
+    "learning_rate": "--learning-rate",
+    "literals": "--literals",
+    "max_pairs": "--max-pairs",
+    "mechanism": "--mechanism",
+    "monotone_columns": "--monotone",
+    "n_rounds": "--rounds",
+    "n_rows": "--rows",
+    "seed": "--seed",
+    "rows_per_person": "--rows-per-person",
+    "separator": "--separator",
+    "encoding": "--encoding",
+    "format": "--format",
+    "decimal": "--decimal",
+    "splits": "--splits",
+    "threshold": "--threshold",
+}
+"""The option of each parameter of the estimator."""
+
+
+def naming_options(message: str) -> str:
+    """Let a message that expects something of a parameter name its option.
+
+    Examples
+    --------
+    >>> naming_options("Expected n_rounds to be a whole number >= 1, got 0.")
+    'Expected --rounds to be a whole number >= 1, got 0.'
+    """
+    message = message.replace("(or None for no privacy)", "(or inf for no privacy)")
+    message = message.replace(' (or "auto")', " (or leave it out)")
+    found = re.match(r"Expected (no )?(\w+)", message)
+    if found and found[2] in PARAMETERS:
+        return message[: found.start(2)] + PARAMETERS[found[2]] + message[found.end(2) :]
+    return message
 
 
 @dataclass(frozen=True)
@@ -128,6 +221,8 @@ class FitOptions:
 
     def classifier(self, schema: Schema, **others: Any) -> SmoothBoostClassifier:
         """Return the estimator that the options ask for, which checks them."""
+        from smoothboost.classifier import SmoothBoostClassifier
+
         return SmoothBoostClassifier(
             schema=schema,
             delta=self.delta,
@@ -148,6 +243,8 @@ class FitOptions:
 
     def _learner(self) -> str | Learner:
         """Return a learner with the options that were given; without any, its name says it all."""
+        from smoothboost.classifier import LEARNERS
+
         learner = LEARNERS[_validate.one_of("learner", self.learner, LEARNERS)]
         options: dict[str, Any] = {
             "literals": self.literals,
@@ -158,8 +255,10 @@ class FitOptions:
         given = {option: value for option, value in options.items() if value is not None}
         for option in given:
             if not hasattr(learner, option):
+                owners = [name for name, each in LEARNERS.items() if hasattr(each, option)]
                 raise ValueError(
-                    f"Expected no --{option.replace('_', '-')} with learner {self.learner}."
+                    f"Expected no --{option.replace('_', '-')} with learner {self.learner}; it is "
+                    f"for --learner {' and '.join(owners)}."
                 )
         return replace(learner, **given) if given else self.learner
 
@@ -198,6 +297,8 @@ def _or_auto(value: Any) -> Any:
 
 def _threshold(declared: Sequence[str]) -> str | dict[str, float]:
     """Read accuracy, balanced, or CLASS=COST for some classes."""
+    from smoothboost.parameters import THRESHOLDS
+
     if len(declared) < 2 and (not declared or declared[0] in THRESHOLDS):
         return declared[0] if declared else THRESHOLDS[0]
     return _numbers("threshold", "COST", declared, f"{', '.join(THRESHOLDS)} or ")
@@ -213,9 +314,9 @@ def _numbers(option: str, what: str, declared: Sequence[str], others: str = "") 
         except ValueError:
             value = None
         if value is None or not label:
-            raise ValueError(f"Expected {option} to be {others}CLASS={what}, got {text!r}.")
+            raise ValueError(f"Expected --{option} to be {others}CLASS={what}, got {text!r}.")
         if label in numbers:
-            raise ValueError(f"Expected {option} of {label!r} once, got it twice.")
+            raise ValueError(f"Expected --{option} of {label!r} once, got it twice.")
         numbers[label] = value
     return numbers
 
@@ -227,6 +328,6 @@ def _monotone(declared: Sequence[str]) -> dict[str, int]:
     for text in declared:
         name, _, sign = text.rpartition("=")
         if not name or sign not in signs:
-            raise ValueError(f"Expected monotone to be COL=+1 or COL=-1, got {text!r}.")
+            raise ValueError(f"Expected --monotone to be COL=+1 or COL=-1, got {text!r}.")
         columns[name] = signs[sign]
     return columns

@@ -1,21 +1,78 @@
-"""What commands print: lines, warnings, sections, a model."""
+"""What commands print: results to stdout, and all else to stderr.
+
+Rich is imported when something is printed, as it takes longer than the help of a command may.
+"""
 
 from __future__ import annotations
 
+import codecs
+import io
+import json
+import sys
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, RenderableType
-from rich.text import Text
+from smoothboost._validate import near
 
-from smoothboost.release import display
-from smoothboost.release.model import Model
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+    from smoothboost.privacy.guarantee import Guarantee
+    from smoothboost.release.model import Model
+
+PLAIN = {"≤": "<=", "≥": ">=", "█": "#", "×": "x", "…": "...", "–": "-", "—": "-", "ε": "epsilon"}
+"""What stands for a sign that a terminal cannot show."""
 
 
-def say(console: Console, text: str, style: str = "") -> None:
+class Stopped(KeyboardInterrupt):
+    """A person stopped the command; says what had happened until then."""
+
+
+class Screen:
+    """A console of rich, made when it is first used."""
+
+    def __init__(self, stderr: bool) -> None:
+        self._stderr = stderr
+
+    @cached_property
+    def console(self) -> Console:
+        """The console."""
+        from rich.console import Console
+
+        return Console(stderr=self._stderr, highlight=False)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.console, name)
+
+
+out = Screen(stderr=False)
+err = Screen(stderr=True)
+
+
+def _in_plain_signs(error: UnicodeError) -> tuple[str, int]:
+    """Say in ASCII what cannot be encoded."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    signs = error.object[error.start : error.end]
+    plain = "".join(PLAIN.get(sign, sign) for sign in signs)
+    return plain.encode("ascii", "backslashreplace").decode(), error.end
+
+
+codecs.register_error("smoothboost-plain-signs", _in_plain_signs)
+
+
+def print_anything() -> None:
+    """Let every terminal print every text, so that none can make a command fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="smoothboost-plain-signs")
+
+
+def say(console: Screen, text: str, style: str = "") -> None:
     """Print a text as it is, however long."""
+    from rich.text import Text
+
     console.print(Text(text, style=style), soft_wrap=True)
 
 
@@ -24,30 +81,63 @@ def warn(text: str) -> None:
     say(err, f"Warning: {text}", "yellow")
 
 
+def show_json(document: dict[str, Any]) -> None:
+    """Print one JSON document to stdout, for programs."""
+    print(json.dumps(document, indent=2, allow_nan=False))
+
+
 def reason(error: Exception) -> str:
     """Return what an error says, in one line."""
     if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}."
+        hint = _near_file(Path(error.filename)) if isinstance(error, FileNotFoundError) else ""
+        return f"{error.filename}: {error.strerror}.{hint}"
     return " ".join(str(error).split())
+
+
+def _near_file(path: Path) -> str:
+    """Return the question whether a file of a similar name was meant."""
+    try:
+        return near(path.name, [each.name for each in path.parent.iterdir()])
+    except OSError:  # nor is there the folder
+        return ""
 
 
 def say_written(path: Path, model: Model) -> None:
     """Say that a model was written, and whether it may be released."""
-    if model.guarantee.holds:
-        say(out, f"Wrote {path}: what may be released, and nothing else.")
+    guarantee = model.guarantee
+    if guarantee.may_be_released:
+        say(err, f"Wrote {path}: what may be released, and nothing else.")
+    elif guarantee.holds:
+        say(err, f"Wrote {path}: its guarantee is WEAK, so think before it leaves.", "bold red")
     else:
-        say(out, f"Wrote {path}: NOT private, so not to be released.", "bold red")
+        say(err, f"Wrote {path}: NOT private, so not to be released.", "bold red")
 
 
-def section(title: str, body: RenderableType) -> None:
+def section(title: str, body: RenderableType, console: Screen = out) -> None:
     """Print something under a title."""
-    out.print()
-    out.print(Text(title, style="bold"))
-    out.print(body)
+    from rich.text import Text
+
+    console.print()
+    console.print(Text(title, style="bold"))
+    console.print(body)
 
 
 def show_model(model: Model) -> None:
     """Print the guarantee and the votes."""
-    style = "green" if model.guarantee.holds else "bold red"
+    from rich.text import Text
+
+    from smoothboost.release import display
+
+    style = "green" if model.guarantee.may_be_released else "bold red"
     section("Guarantee", Text(str(model.guarantee), style=style))
     section(display.votes_summary(model), display.votes_table(model))
+
+
+def guarantee_document(guarantee: Guarantee) -> dict[str, Any]:
+    """Return a guarantee for programs: what it is, and whether the model may be released."""
+    return {
+        **guarantee.to_dict(),
+        "holds": guarantee.holds,
+        "weaknesses": list(guarantee.weaknesses),
+        "may_be_released": guarantee.may_be_released,
+    }

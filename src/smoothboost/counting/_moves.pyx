@@ -192,7 +192,6 @@ cdef class Tally:
     cdef Py_ssize_t n_keys
     cdef Py_ssize_t stride
     cdef uint32_t[::1] counters  # `stride` for each key
-    cdef uint32_t[::1] n_rows  # of each key
     cdef uint32_t[::1] by_code
 
     def __init__(self, Packs packs, Py_ssize_t n_places):
@@ -208,27 +207,28 @@ cdef class Tally:
         if n_keys > self.n_keys:
             self.n_keys = 2 * n_keys
             self.counters = np.zeros(self.n_keys * self.stride, dtype=np.uint32)
-            self.n_rows = np.zeros(self.n_keys, dtype=np.uint32)
 
     def carry(self, Moves moves, int64_t[:, :, ::1] counts, int64_t[:, ::1] at_levels):
         """Take the rows that moved from where they were counted to where they are now.
 
         counts[label, slot, code] and at_levels[label, slot] are numbers of rows.
         """
-        cdef Py_ssize_t at, i, key, slot
+        cdef Py_ssize_t at, i, slot
+        cdef uint32_t n_rows
+        cdef uint32_t* own
         cdef KeyGroup* group
         with nogil:
             for at in range(moves.n_groups):
                 group = &moves.groups[at]
                 for i in range(group.size):
-                    key = group.first + i
-                    if self.n_rows[key] == 0:
+                    own = &self.counters[(group.first + i) * self.stride]
+                    n_rows = _total(own, self.packs.starts[1])  # as any pack has each row once
+                    if n_rows == 0:
                         continue
                     slot = group.slot + i
-                    at_levels[group.label, slot] -= self.n_rows[key]
-                    at_levels[group.label, slot + group.step] += self.n_rows[key]
-                    self.n_rows[key] = 0
-                    unpack(self.packs, &self.counters[key * self.stride], &self.by_code[0])
+                    at_levels[group.label, slot] -= n_rows
+                    at_levels[group.label, slot + group.step] += n_rows
+                    unpack(self.packs, own, &self.by_code[0])
                     _carry_codes(
                         &self.by_code[0],
                         self.by_code.shape[0],
@@ -238,11 +238,17 @@ cdef class Tally:
 
     cdef void count(self, const Movers* movers, Py_ssize_t begin) noexcept nogil:
         """Count the rows of a block in all packs."""
-        cdef Py_ssize_t word, i
-        for i in range(movers.size):
-            self.n_rows[movers.keys[i]] += 1
+        cdef Py_ssize_t word
         for word in range(self.packs.words.shape[0]):
             _count_word(&self.packs.words[word, begin], movers, self, word)
+
+
+cdef uint32_t _total(const uint32_t* counters, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef uint32_t total = 0
+    for i in range(size):
+        total += counters[i]
+    return total
 
 
 cdef void _carry_codes(
@@ -357,6 +363,30 @@ def move_rows(
                 movers.keys[i] = <uint32_t> (levels[row] + moves.key_of_level_0[place])
                 levels[row] = <int16_t> (levels[row] + moves.steps[place])
             tally.count(&movers, begin)
+
+
+def take_usual(int16_t[::1] rises, const int64_t[:] n_rows):
+    """Take what most rows of a class rise away from what those of each code rise.
+
+    Returns it, and how many rows are left to move; n_rows[code] says how many have which code.
+    """
+    cdef Py_ssize_t code, other
+    cdef int64_t count, most = -1, total = 0
+    cdef int16_t usual = 0
+    for code in range(rises.shape[0]):
+        total += n_rows[code]
+        if code > 0 and rises[code] == rises[code - 1]:  # as counted just before
+            continue
+        count = 0
+        for other in range(rises.shape[0]):
+            if rises[other] == rises[code]:
+                count += n_rows[other]
+        if count > most:
+            most = count
+            usual = rises[code]
+    for code in range(rises.shape[0]):
+        rises[code] = <int16_t> (rises[code] - usual)
+    return usual, total - most
 
 
 def weigh_counts(

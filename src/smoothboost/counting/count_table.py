@@ -166,11 +166,11 @@ class CountTable:
         """Raise the offsets by what most rows rise, move the others, and carry their counts."""
         at_codes = self._at_codes[self._rows.layout.column(column)]
         steps = self._rows.rises(rules, column)
+        n_moved = 0
         for label in (0, 1):
-            usual = int(np.bincount(steps[label], at_codes[:, label]).argmax())
+            usual, n_others = _moves.take_usual(steps[label], at_codes[:, label])
             self._offsets[label] += usual
-            steps[label] -= np.int16(usual)
-        n_moved = int(at_codes.T[steps != 0].sum())
+            n_moved += n_others
         if n_moved == 0:
             return
         moves = _moves.Moves(steps, self._at_levels)

@@ -183,7 +183,7 @@ class Measure:
         one row is replaced (docs/privacy/smooth-measure.md).
         """
         if self.factors[0] == self.factors[1]:  # classes weigh alike: one list of levels
-            rows, factors = counts.sum(axis=0).tolist(), [1]
+            rows, factors = [a + b for a, b in zip(*counts.tolist(), strict=True)], [1]
         else:
             rows, factors = counts.ravel().tolist(), self.factors
         n_levels = counts.shape[1]
@@ -193,9 +193,10 @@ class Measure:
             raw = [factors[at // n_levels] * weight for at, weight in zip(held, raw, strict=True)]
             order = sorted(range(len(raw)), key=raw.__getitem__, reverse=True)
             raw, held = [raw[at] for at in order], [held[at] for at in order]
-        units = np.zeros(len(rows), dtype=np.int64)
-        units[held] = self._project(raw, [rows[at] for at in held])
-        return units.reshape(len(factors), n_levels) * (counts > 0)
+        units = [0] * len(rows)
+        for at, weight in zip(held, self._project(raw, [rows[at] for at in held]), strict=True):
+            units[at] = weight
+        return np.array(units, dtype=np.int64).reshape(len(factors), n_levels) * (counts > 0)
 
     def _project(self, raw: list[int], rows: list[int]) -> list[int]:
         """Return the weight of the rows of each raw weight, heaviest first.

@@ -24,6 +24,7 @@ except ImportError as error:
 from smoothboost import classifier
 from smoothboost.counting.engine import CountEngine
 from smoothboost.dask.cluster import SpreadRows, spread
+from smoothboost.dask.counters import Counters
 from smoothboost.dask.engine import ClusterEngine
 from smoothboost.dask.partitions import (
     check_collections,
@@ -92,7 +93,8 @@ class SmoothBoostClassifier(classifier.SmoothBoostClassifier):
         """Return what asks the workers, for each problem."""
         threads = None if self.n_jobs is None else threads_of(self.n_jobs)
         setting = Setting(needs_of(candidates), len(candidates), max_votes, threads)
-        return [ClusterEngine(table, setting, at) for at in range(len(candidates))]
+        counters = Counters(table, setting)
+        return [ClusterEngine(counters, at) for at in range(len(candidates))]
 
     def predict(self, X: Any) -> Any:
         """Return the class of each row: for a Dask collection, a lazy Dask array."""

@@ -8,14 +8,14 @@ partitions if a worker dies, and when it ends they are freed.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 from dask import delayed
 from distributed import Client, Future, KilledWorker, wait
-from numpy.typing import NDArray
 
 from smoothboost.dask import workers
 from smoothboost.table.schema import Schema
@@ -23,9 +23,8 @@ from smoothboost.table.schema import Schema
 MAX_PARTITION_ROWS = 1 << 30
 """Partitions have fewer rows than this, and groups fewer than twice as many: see `MAX_ROWS`."""
 
-_FAN_IN = 8  # sums that one task, or the client, adds up
 
-
+@dataclass(frozen=True)
 class SpreadRows:
     """The rows of a table, as codes on workers.
 
@@ -33,31 +32,15 @@ class SpreadRows:
     ----------
     client : Client
         The way to the cluster.
-    groups : sequence of Future
+    groups : list of Future
         Groups of rows, each `workers.Rows`.
     n_rows : int
         How many rows there are in all; public.
     """
 
-    def __init__(self, client: Client, groups: Sequence[Future], n_rows: int) -> None:
-        self._client = client
-        self._groups = list(groups)
-        self.n_rows = n_rows
-
-    def ask(self, question: workers.Question) -> NDArray[np.int64] | None:
-        """Return a sum over all rows, or None if a worker has to be told all votes.
-
-        Sums are added up as a tree, whose root is the client.
-        """
-        ask_all = partial(self._client.map, pure=False)
-        with _explained(self._client, list(self._groups)) as futures:
-            sums = ask_all(workers.answer, self._groups, question=question)
-            futures += sums
-            while len(sums) > _FAN_IN:
-                several = [sums[at : at + _FAN_IN] for at in range(0, len(sums), _FAN_IN)]
-                sums = ask_all(workers.add_up, several)
-                futures += sums
-            return workers.add_up(self._client.gather(sums))
+    client: Client
+    groups: list[Future]
+    n_rows: int
 
 
 def spread(client: Client, schema: Schema, partitions: Sequence[tuple[Any, Any]]) -> SpreadRows:
@@ -72,7 +55,9 @@ def spread(client: Client, schema: Schema, partitions: Sequence[tuple[Any, Any]]
     partitions : sequence of (Delayed, Delayed)
         The rows and the labels of each partition.
     """
-    with _explained(client, []) as futures:
+    futures: list[Future] = []
+    with explained(client, futures):
+        check_versions(client)
         parts, described = _encoded(client, schema, partitions)
         futures += [*parts, *described]
         sizes = _sizes(client, described)
@@ -151,16 +136,29 @@ def _groups(client: Client, parts: Sequence[Future], sizes: Sequence[int]) -> li
     ]
 
 
-@contextmanager
-def _explained(client: Client, futures: list[Future]) -> Iterator[list[Future]]:
-    """Say in plain words why a cluster does not answer; free what futures hold, as a fit ends so.
+def check_versions(client: Client) -> None:
+    """Raise unless all of the cluster has the client's version of smoothboost."""
+    found = client.get_versions(packages=["smoothboost"])
+    own = found["client"]["packages"]["smoothboost"]
+    for place, there in [("the scheduler", found["scheduler"]), *found["workers"].items()]:
+        version = there["packages"]["smoothboost"]
+        if version != own:
+            raise RuntimeError(
+                f"Expected smoothboost {own} on all of the cluster, as on the client, got "
+                f"{version or 'none'} on {place}; install the same version everywhere."
+            )
 
-    They are released one by one, since an error that somebody keeps refers to all of them.
+
+@contextmanager
+def explained(client: Client, held: list[Future]) -> Iterator[None]:
+    """Say in plain words why a cluster does not answer; free what is held, as a fit ends so.
+
+    Futures are released one by one, since an error that somebody keeps refers to all of them.
     """
     try:
-        yield futures
+        yield
     except BaseException as error:
-        for future in futures:
+        for future in held:
             future.release()
         if isinstance(error, KilledWorker | MemoryError):
             raise RuntimeError(
@@ -171,5 +169,11 @@ def _explained(client: Client, futures: list[Future]) -> Iterator[list[Future]]:
             raise RuntimeError(
                 "Expected a Dask client that stays connected until the fit is done, got one that "
                 f"is {client.status}."
+            ) from None
+        if isinstance(error, CancelledError):
+            raise RuntimeError(
+                "Expected rows that stay on the cluster until the fit is done, got some that are "
+                "gone: it was restarted, or a worker died whose partitions cannot be computed "
+                "again, as scattered ones cannot."
             ) from None
         raise

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost.counting.engine import Score
-from smoothboost.dask.cluster import SpreadRows
-from smoothboost.dask.workers import Question, Setting, Votes
+from smoothboost.dask.counters import Counters
+from smoothboost.dask.workers import Question, Votes
 from smoothboost.rules import Path, Rule
 
 
@@ -26,17 +26,14 @@ class ClusterEngine:
 
     Parameters
     ----------
-    rows : SpreadRows
-        Where the rows are.
-    setting : Setting
-        What the workers' engines are made for.
+    counters : Counters
+        Who counts the rows.
     problem : int
         Which of the problems it is.
     """
 
-    def __init__(self, rows: SpreadRows, setting: Setting, problem: int) -> None:
-        self._rows = rows
-        self._setting = setting
+    def __init__(self, counters: Counters, problem: int) -> None:
+        self._counters = counters
         self._problem = problem
         self._line = uuid4().hex
         self._rules: tuple[Rule, ...] = ()
@@ -46,7 +43,7 @@ class ClusterEngine:
     @property
     def n_rows(self) -> int:
         """The number of rows, on all workers together."""
-        return self._rows.n_rows
+        return self._counters.n_rows
 
     def level_counts(self) -> NDArray[np.int64]:
         """Return how many rows stand at each (class, level); asked once between votes."""
@@ -81,7 +78,7 @@ class ClusterEngine:
 
         Each of the two makes workers forget what the other has asked, so taking turns is slow.
         """
-        twin = ClusterEngine(self._rows, self._setting, self._problem)
+        twin = ClusterEngine(self._counters, self._problem)
         twin._rules = self._rules
         return twin
 
@@ -95,7 +92,7 @@ def _ask(engines: Sequence[ClusterEngine], method: str, *arguments: Any) -> NDAr
     first = engines[0]
 
     def asked(votes: tuple[Votes, ...]) -> NDArray[np.int64] | None:
-        return first._rows.ask(Question(first._setting, votes, method, arguments))
+        return first._counters.ask(Question(votes, method, arguments))
 
     sums = asked(tuple(engine.votes(engine._n_told) for engine in engines))
     if sums is None:

@@ -7,13 +7,13 @@ raised here but returned, and what is given to tasks shows nothing of itself.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Any
 
 import numpy as np
-from distributed import get_worker
+from distributed import Actor, get_worker
 from numpy.typing import NDArray
 
 from smoothboost.counting.engine import EngineInMemory, Needs
@@ -26,7 +26,7 @@ from smoothboost.table.schema import Schema
 
 @dataclass(frozen=True)
 class Setting:
-    """What engines are made for, the same for all questions of a fit.
+    """What counters are made for, the same for all questions of a fit.
 
     Parameters
     ----------
@@ -79,8 +79,6 @@ class Question:
 
     Parameters
     ----------
-    setting : Setting
-        What engines are made for.
     votes : tuple of Votes
         The votes of each problem that matters here; the first one's engine is asked.
     method : str
@@ -89,7 +87,6 @@ class Question:
         What it is given; `score_sums` also gets the other problems' engines, in front.
     """
 
-    setting: Setting
     votes: tuple[Votes, ...]
     method: str
     arguments: tuple[Any, ...]
@@ -107,16 +104,16 @@ class _Held:
     """An engine, and which votes it has had."""
 
     engine: EngineInMemory
-    line: str
-    n_votes: int
+    line: str = ""
+    n_votes: int = 0
+
+    def may_go_on_to(self, votes: Votes) -> bool:
+        """Tell whether the votes so far are the first ones of these."""
+        return self.n_votes == 0 or (self.line == votes.line and self.n_votes <= votes.count)
 
 
 class Rows:
-    """Rows on a worker, as codes, with the engines that count them.
-
-    Engines only save time: they are made from the codes and the rules so far whenever a question
-    finds none, or one with other votes, and they do not travel. So it does not matter on which
-    worker a question is answered, nor how often.
+    """Rows on a worker, as codes.
 
     Parameters
     ----------
@@ -126,53 +123,84 @@ class Rows:
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self._held: dict[int, _Held] = {}
-        self._any_engine: EngineInMemory | None = None  # shares its codes with all others
-        self._lock = Lock()  # a question that is asked again may meet itself
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Rows, (self.table,)
 
     def __sizeof__(self) -> int:
         """Return the bytes of the codes: Dask asks before it moves or keeps something."""
         return object.__sizeof__(self) + self.table.codes.nbytes + self.table.labels.nbytes
 
+
+class Counter:
+    """An actor that counts rows where they are: it stays, and its methods run one at a time.
+
+    Its engines only save time. They are brought to the votes that a question names, and made anew
+    where that is not possible, so that an answer does not depend on what was asked before, nor on
+    which worker it is asked.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows to count.
+    setting : Setting
+        What engines are made for.
+    """
+
+    def __init__(self, rows: Rows, setting: Setting) -> None:
+        self._table = rows.table
+        self._n_problems = setting.n_problems
+        n_threads = setting.n_threads or int(get_worker().state.nthreads)
+        table = replace(rows.table, labels=problem_labels(rows.table, 0, setting.n_problems))
+        self._first = make_engine(table, setting.needs, setting.max_votes, n_threads)
+        self._held = {at: self._without_votes(at) for at in range(1, setting.n_problems)}
+        self._held[0] = _Held(self._first)
+
     def answer(self, question: Question) -> NDArray[np.int64] | None:
         """Return the sum over these rows, or None if all votes are needed to know it."""
-        with self._lock:
-            engines = []
-            for votes in question.votes:
-                engine = self._brought_to(votes, question.setting)
-                if engine is None:
-                    return None
-                engines.append(engine)
-            first, *others = engines
-            if question.method == "score_sums":
-                return first.score_sums(others, *question.arguments)
-            sums: NDArray[np.int64] = getattr(first, question.method)(*question.arguments)
-            return sums
+        engines = []
+        for votes in question.votes:
+            engine = self._brought_to(votes)
+            if engine is None:
+                return None
+            engines.append(engine)
+        first, *others = engines
+        if question.method == "score_sums":
+            return first.score_sums(others, *question.arguments)
+        sums: NDArray[np.int64] = getattr(first, question.method)(*question.arguments)
+        return sums
 
-    def _brought_to(self, votes: Votes, setting: Setting) -> EngineInMemory | None:
+    def _brought_to(self, votes: Votes) -> EngineInMemory | None:
         """Return a problem's engine with exactly these votes, or None if some are not told."""
         held = self._held.pop(votes.problem, None)  # it comes back if no vote fails half-way
-        if held is None or held.line != votes.line or held.n_votes > votes.count:
-            held = _Held(self._without_votes(votes.problem, setting), votes.line, 0)
+        if held is None or not held.may_go_on_to(votes):
+            held = self._without_votes(votes.problem)
         if held.n_votes >= votes.known:
             missing = votes.rules[held.n_votes - votes.known :]
             if missing:
                 held.engine.add_votes(*missing)
-            held = replace(held, n_votes=votes.count)
+            held = _Held(held.engine, votes.line, votes.count)
         self._held[votes.problem] = held
         return held.engine if held.n_votes == votes.count else None
 
-    def _without_votes(self, problem: int, setting: Setting) -> EngineInMemory:
-        labels = problem_labels(self.table, problem, setting.n_problems)
-        if self._any_engine is not None:
-            return self._any_engine.for_labels(labels)
-        n_threads = setting.n_threads or int(get_worker().state.nthreads)
-        table = replace(self.table, labels=labels)
-        self._any_engine = make_engine(table, setting.needs, setting.max_votes, n_threads)
-        return self._any_engine
+    def _without_votes(self, problem: int) -> _Held:
+        """Return a problem's engine before any vote; it shares the codes of the first one."""
+        labels = problem_labels(self._table, problem, self._n_problems)
+        return _Held(self._first.for_labels(labels))
+
+
+class Adder:
+    """An actor that adds up what counters, or other adders, answer: an inner node of a tree.
+
+    Parameters
+    ----------
+    asked : sequence of Actor
+        Whom it passes a question on to.
+    """
+
+    def __init__(self, asked: Sequence[Actor]) -> None:
+        self._asked = asked
+
+    async def answer(self, question: Question) -> NDArray[np.int64] | None:
+        """Return the sum over the rows of all that are asked, or None if one does not know it."""
+        return add_up(await asyncio.gather(*(each.answer(question) for each in self._asked)))
 
 
 def encode(schema: Schema, frame: Any, labels: Any) -> Rows | Refusal:
@@ -215,11 +243,6 @@ def join(parts: Sequence[Rows]) -> Rows:
     codes = np.concatenate([part.table.codes for part in parts], axis=1)
     labels = np.concatenate([part.table.labels for part in parts])
     return Rows(Table(parts[0].table.schema, codes, labels))
-
-
-def answer(rows: Rows, question: Question) -> NDArray[np.int64] | None:
-    """Return a sum over some rows, or None if all votes are needed to know it."""
-    return rows.answer(question)
 
 
 def add_up(sums: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64] | None:

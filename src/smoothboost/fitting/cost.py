@@ -161,6 +161,8 @@ class Cost:
     --------
     >>> print(Cost(12.3, 400_000_000))
     about 12 s and 400 MB on this machine
+    >>> print(Cost(0.2, 4_000_000))
+    less than a second and 100 MB on this machine
     """
 
     seconds: float
@@ -172,6 +174,8 @@ class Cost:
         return self.seconds < 1 and self.bytes < 10**8
 
     def __str__(self) -> str:
+        if self.is_small:
+            return "less than a second and 100 MB on this machine"
         return f"about {_seconds(self.seconds)} and {_bytes(self.bytes)} on this machine"
 
 

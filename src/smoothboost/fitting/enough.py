@@ -8,10 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
-from smoothboost.exceptions import BudgetTooSmallWarning, PrivacyLeakWarning
+from smoothboost.exceptions import BudgetTooSmallWarning, WeakPrivacyWarning
 from smoothboost.fitting.plan import Plan
+from smoothboost.fitting.plan_text import share_words
 from smoothboost.fitting.pricing import price
 from smoothboost.learners.choices import Candidates
+from smoothboost.privacy.guarantee import weaknesses_of
 from smoothboost.table.schema import Schema
 
 TOO_NOISY = 0.25
@@ -19,12 +21,13 @@ TOO_NOISY = 0.25
 
 
 def warn_of_budget(plan: Plan, candidates: Candidates, schema: Schema) -> None:
-    """Warn whoever called `fit` if the noise will dominate, or delta is too large."""
-    if plan.mechanism is not None and plan.budget.delta * plan.measure.n_rows >= 1:
+    """Warn whoever called `fit` if the guarantee will be weak, or noise will dominate."""
+    epsilon = None if plan.budget.epsilon is None else float(plan.budget.epsilon)
+    for reason in weaknesses_of(epsilon, plan.budget.delta, plan.measure.n_rows):
         warnings.warn(
-            f"delta = {plan.budget.delta:g} is at least 1 / {plan.measure.n_rows:,}, the number of "
-            "rows: such a guarantee would allow publishing somebody's row. Keep delta well below.",
-            PrivacyLeakWarning,
+            f"The guarantee will be weak: {reason}. Why that matters: smoothboost docs "
+            "weak-guarantees (docs/privacy/weak-guarantees.md).",
+            WeakPrivacyWarning,
             stacklevel=3,
         )
     for label, rate in zip(schema.target, schema.base_rates or (), strict=False):
@@ -44,8 +47,8 @@ def warn_of_budget(plan: Plan, candidates: Candidates, schema: Schema) -> None:
         *([f"epsilon = {epsilon:.2g}"] if epsilon else []),
     ]
     warnings.warn(
-        f"The budget is small for {plan.measure.n_rows:,} rows: noise may cost a choice "
-        f"{min(plan.noise, 1):.2f} of its score, and will dominate. "
+        f"The budget is small for {plan.measure.n_rows:,} rows: a choice may be off by "
+        f"{share_words(plan)} of them, so noise will dominate. "
         + (f"About {', or '.join(remedies)}, would do." if remedies else "Nothing near would do."),
         BudgetTooSmallWarning,
         stacklevel=3,

@@ -1,10 +1,11 @@
-"""A plan as a table, for people."""
+"""A plan as a table, for people, and as a document, for programs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from math import ceil, isfinite
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
@@ -101,7 +102,7 @@ def _budget_rows(plan: Plan) -> list[tuple[str, str]]:
     budget = plan.budget
     return [
         ("mechanism", f"{plan.mechanism}, {plan.calibration} constants"),
-        ("noise of a choice", f"{plan.noise:.3f} of the score (ln options / eta)"),
+        ("noise of a choice", noise_words(plan)),
         ("budget", f"epsilon {float(budget.epsilon or 0):g}, delta {budget.delta:g}"),
         ("rows per person", str(budget.rows_per_person)),
         ("proved in total", f"epsilon {plan.spent:.6g} for one row"),
@@ -109,12 +110,50 @@ def _budget_rows(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _cost_rows(plan: Plan) -> list[tuple[str, str]]:
-    """Say what the fit will take, unless it is next to nothing."""
-    return [] if plan.cost is None or plan.cost.is_small else [("takes", str(plan.cost))]
+    """Say what the fit will take."""
+    return [] if plan.cost is None else [("takes", str(plan.cost))]
 
 
-def _spending(plan: Plan) -> RenderableType:
-    """Return what each kind of choice costs, for one row."""
+def share_words(plan: Plan) -> str:
+    """Say what share of the rows a choice may be off by: the same unit for all plans.
+
+    A choice of the first kind loses at most ln(options) / eta of the weight, about, whatever the
+    density; times the weight of all rows, it can be compared between budgets and learners.
+    """
+    share = off_by(plan)
+    return "all" if share is None or share >= 1 else f"{100 * share:.2g}%"
+
+
+def off_by(plan: Plan) -> float | None:
+    """Return what share of the rows a choice may be off by; None if there is no limit."""
+    return plan.lost_rows / plan.measure.n_rows if isfinite(plan.lost_rows) else None
+
+
+def noise_words(plan: Plan) -> str:
+    """Say what the noise means for a rule."""
+    if share_words(plan) == "all":
+        return "off by all of the rows: rules will be as good as random"
+    rows = f"{plan.lost_rows:,.0f}" if plan.lost_rows >= 1 else "less than one"
+    return (
+        f"off by about {share_words(plan)} of the rows ({rows}): a rule must beat the others by as "
+        "much to be found"
+    )
+
+
+@dataclass(frozen=True)
+class _Spending:
+    """What the choices of a kind cost, for one row."""
+
+    kind: str
+    times: int
+    low: float
+    high: float
+    total: float
+    share: float
+
+
+def _spendings(plan: Plan) -> tuple[list[_Spending], bool]:
+    """Return what each kind of choice costs, and whether it is squares that add up."""
     kinds = [
         (
             f"{stage.choice.name}s",
@@ -139,23 +178,70 @@ def _spending(plan: Plan) -> RenderableType:
     added = [sum(each * count for each, count in costs) for _, costs in kinds]
     squares = sum(added) > (plan.spent or 0) * (1 + 1e-9)  # less is proved than added up
     parts = [sum(each ** (1 + squares) * count for each, count in costs) for _, costs in kinds]
+    return [
+        _Spending(
+            name,
+            sum(count for _, count in costs),
+            min(each for each, _ in costs),
+            max(each for each, _ in costs),
+            total,
+            part / (sum(parts) or 1),
+        )
+        for (name, costs), total, part in zip(kinds, added, parts, strict=True)
+    ], squares
+
+
+def _spending(plan: Plan) -> RenderableType:
+    """Return what each kind of choice costs, for one row."""
+    spendings, squares = _spendings(plan)
     table = RichTable(box=None, header_style="bold", pad_edge=False)
     table.add_column("spent on", style="cyan")
     for name in ("times", "epsilon of each", "added up", "share"):
         table.add_column(name, justify="right")
-    for (name, costs), total, part in zip(kinds, added, parts, strict=True):
-        low, high = (f"{pick(each for each, _ in costs):.3g}" for pick in (min, max))
+    for spent in spendings:
+        low, high = f"{spent.low:.3g}", f"{spent.high:.3g}"
         table.add_row(
-            name,
-            f"{sum(count for _, count in costs):,}",
+            spent.kind,
+            f"{spent.times:,}",
             low if low == high else f"{low} to {high}",
-            f"{total:.3g}",
-            f"{part / sum(parts):.0%}" if sum(parts) else "",
+            f"{spent.total:.3g}",
+            f"{spent.share:.0%}",
         )
     if not squares:
         return table
     note = "Shares are of squares: where delta buys something, it is they that add up."
     return Group(table, Text(note, style="italic"))
+
+
+def plan_document(plan: Plan) -> dict[str, Any]:
+    """Return a plan as plain numbers, texts and lists, as `smoothboost plan --json` prints it."""
+    private = plan.mechanism is not None
+    return {
+        "rows": plan.measure.n_rows,
+        "epsilon": float(plan.budget.epsilon or 0) if private else None,
+        "delta": plan.budget.delta,
+        "rows_per_person": plan.budget.rows_per_person,
+        "proved_epsilon": plan.spent,
+        "mechanism": plan.mechanism,
+        "calibration": plan.calibration,
+        "rounds": plan.n_rounds,
+        "rules_of_a_round": plan.n_rules,
+        "density": float(plan.measure.density),
+        "learning_rate": float(plan.measure.learning_rate),
+        "off_by": off_by(plan),
+        "spent_on": [
+            {
+                "kind": spent.kind,
+                "times": spent.times,
+                "epsilon_of_each": [spent.low, spent.high],
+                "share": spent.share,
+            }
+            for spent in (_spendings(plan)[0] if private else ())
+        ],
+        "takes": None
+        if plan.cost is None
+        else {"seconds": plan.cost.seconds, "bytes": plan.cost.bytes},
+    }
 
 
 def _listed(words: Sequence[str]) -> str:

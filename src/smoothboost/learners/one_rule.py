@@ -82,9 +82,12 @@ class OneRuleCandidates(OneColumnCandidates):
         self._layout = CodeLayout(schema)
         tested = [rule.literal for rule in self._rules if isinstance(rule.literal, Literal)]
         places = np.array([self._layout.places(literal) for literal in tested], dtype=int)
-        self._start, self._stop = places.reshape(-1, 2).T
-        self._true = np.array([rule.if_true for rule in self._rules], dtype=int)
+        start, stop = places.reshape(-1, 2).T * len(classes)
+        true = np.array([rule.if_true for rule in self._rules], dtype=int)
         self._false = np.array([rule.if_false for rule in self._rules], dtype=int)
+        self._bounds = np.stack(
+            [start + true, stop + true, start + self._false, stop + self._false]
+        )
         self._rules += [LiteralRule(None, label, label) for label in classes]
 
     def __len__(self) -> int:
@@ -101,10 +104,10 @@ class OneRuleCandidates(OneColumnCandidates):
         sums : array of int64, shape (total codes, n_classes)
             Weight of the rows with each code (columns one after the other) and class.
         """
-        total, below = self._layout.total(sums), self._layout.below(sums)
-        hits = below[self._stop, self._true] - below[self._start, self._true]
-        misses = below[self._stop, self._false] - below[self._start, self._false]
-        return np.concatenate([hits - misses + total[self._false], total])
+        total = self._layout.total(sums)
+        no_hits, hits, no_misses, misses = self._layout.below(sums).take(self._bounds)
+        scores = (hits - no_hits) - (misses - no_misses) + total.take(self._false)
+        return np.concatenate([scores, total])
 
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:
         """Score every rule."""

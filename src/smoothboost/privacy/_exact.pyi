@@ -10,6 +10,12 @@ def exp_thresholds(
     bytewise: NDArray[np.uint64],
     out: NDArray[np.uint64],
 ) -> None: ...
+def show_coins(
+    thresholds: NDArray[np.uint64],
+    draws: NDArray[np.uint16],
+    slack: int,
+    shown: NDArray[np.uint8],
+) -> bool: ...
 def product_bounds(
     tops: NDArray[np.uint64],
     odds: NDArray[np.uint64],

@@ -1,6 +1,6 @@
 """Integer bounds on exp(-x) for many scores at once; see `exact.py` for the arithmetic's proof."""
 
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 
 from smoothboost.privacy._wide cimport at_most, plus, product, shifted, wide
 
@@ -42,6 +42,33 @@ def exp_thresholds(
             for j in range(7):
                 result = shifted(product(result, bytewise[j, (x >> (48 - 8 * j)) & 255]), 63)
             out[i] = result
+
+
+def show_coins(
+    const uint64_t[::1] thresholds,
+    const uint16_t[::1] draws,
+    uint64_t slack,
+    uint8_t[::1] shown,
+):
+    """Write what coins show, given the first 16 bits of their numbers: 1 is heads, 0 is tails.
+
+    Heads has the probability threshold / 2**63, known to within `slack` units; 2 is written where
+    that and the bits do not settle it. Returns whether there is such a coin.
+    """
+    cdef Py_ssize_t i
+    cdef uint64_t draw
+    cdef bint is_open = False
+    with nogil:
+        for i in range(thresholds.shape[0]):
+            draw = draws[i]
+            if (draw + 1 << 47) + slack <= thresholds[i]:
+                shown[i] = 1
+            elif draw << 47 >= thresholds[i] + slack:
+                shown[i] = 0
+            else:
+                shown[i] = 2
+                is_open = True
+    return is_open
 
 
 def product_bounds(

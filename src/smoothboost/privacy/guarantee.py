@@ -4,8 +4,44 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 from html import escape
-from math import isfinite
+from math import exp, isfinite
 from typing import Any
+
+LARGEST_EPSILON = 10.0
+"""Above this a guarantee is called weak: a person may change odds by a factor of 22,000."""
+
+
+def weaknesses_of(epsilon: float | None, delta: float, n_rows: int) -> tuple[str, ...]:
+    """Say why a budget promises little: a phrase for each reason, none for a usual budget.
+
+    Examples
+    --------
+    >>> weaknesses_of(1.0, 1e-9, 30_000)
+    ()
+    >>> for reason in weaknesses_of(12.0, 0.001, 30_000):
+    ...     print(reason)
+    epsilon = 12 is above 10: a person may change the odds of a model by a factor of 162,755
+    delta = 0.001 is not below 1/30,000, one in all rows: it would allow publishing somebody's row
+
+    Notes
+    -----
+    Both limits are explained in docs/privacy/weak-guarantees.md.
+    """
+    if epsilon is None:
+        return ()
+    found = []
+    if epsilon > LARGEST_EPSILON:
+        factor = f"{exp(epsilon):,.0f}" if epsilon < 20 else "more than 400 million"
+        found.append(
+            f"epsilon = {epsilon:g} is above {LARGEST_EPSILON:g}: a person may change the odds "
+            f"of a model by a factor of {factor}"
+        )
+    if delta * n_rows >= 1:
+        found.append(
+            f"delta = {delta:g} is not below 1/{n_rows:,}, one in all rows: it would allow "
+            "publishing somebody's row"
+        )
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -54,6 +90,20 @@ class Guarantee:
         """Whether the release is differentially private at all."""
         return self.epsilon is not None and not self.seeded and not self.drafted
 
+    @property
+    def weaknesses(self) -> tuple[str, ...]:
+        """Why the guarantee, though it holds, promises little; empty if nothing says so.
+
+        That is an epsilon above 10, and a delta that is not below 1 / n_rows
+        (docs/privacy/weak-guarantees.md).
+        """
+        return weaknesses_of(self.epsilon, self.delta, self.n_rows)
+
+    @property
+    def may_be_released(self) -> bool:
+        """Whether the guarantee holds and is not weak."""
+        return self.holds and not self.weaknesses
+
     def __str__(self) -> str:
         if self.epsilon is None:
             return "not private (epsilon=None)"
@@ -69,6 +119,7 @@ class Guarantee:
             )
             if present
         ]
+        notes += [f"WEAK: {reason}" for reason in self.weaknesses]
         return "; ".join([f"{amount} ({self.neighbours})", *notes])
 
     def _repr_html_(self) -> str:

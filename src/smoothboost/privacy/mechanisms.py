@@ -23,7 +23,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.privacy.exact import FAST_BITS, SLACK, exp_bounds, exp_thresholds
+from smoothboost.privacy._exact import show_coins
+from smoothboost.privacy.exact import SLACK, exp_bounds, exp_thresholds
 from smoothboost.privacy.randomness import BitSource, uniform_below
 
 Bounds = tuple[NDArray[Any], NDArray[Any]]
@@ -196,23 +197,18 @@ def take_draws(count: int, bits: BitSource) -> NDArray[np.uint16]:
 
 def settle(
     scores: NDArray[np.int64],
-    draws: NDArray[Any],
+    draws: NDArray[np.uint16],
     best: int,
     rate: Fraction,
     bits: BitSource,
 ) -> NDArray[np.bool_]:
     """Tell which coins show heads, given the first 16 bits of their numbers."""
-    thresholds = exp_thresholds(scores, best, rate)
-    draws = draws.astype(np.uint64)
-    width = np.uint64(FAST_BITS - 16)
-    slack = np.uint64(SLACK)
-    low = np.where(thresholds > slack, thresholds - slack, np.uint64(0))
-    heads = (draws + np.uint64(1)) << width <= low
-    tails = draws << width >= thresholds + slack
-    for index in np.flatnonzero(~(heads | tails)).tolist():
-        exponent = rate * (best - int(scores[index]))
-        heads[index] = is_below_exp(int(draws[index]), 16, exponent, bits)
-    return heads
+    shown = np.empty(len(scores), dtype=np.uint8)
+    if show_coins(exp_thresholds(scores, best, rate), draws, SLACK, shown):
+        for index in np.flatnonzero(shown == 2).tolist():
+            exponent = rate * (best - int(scores[index]))
+            shown[index] = is_below_exp(int(draws[index]), 16, exponent, bits)
+    return shown.view(np.bool_)
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.release.vote_tables import LooseRules, VoteTable
+from smoothboost.release.vote_tables import LooseRules, VoteTable, votes_of
 from smoothboost.table.cells import objects
 from smoothboost.table.coded import DeclaredColumns, as_frame, declared_columns
 from smoothboost.table.schema import Schema
@@ -27,10 +27,12 @@ def contribution_rows(
     used = [model.schema.names.index(name) for name in model.columns_used]
     encoded = _one_row(model.schema, row, model.columns_used).encode(used)
     codes = dict(zip(used, encoded, strict=True))
+    placed = np.zeros((len(model.schema.names), 1), dtype=np.uint8)
+    placed[used] = encoded
     added: dict[tuple[int, ...], NDArray[np.int64]] = {}
     for table in tables:
         mattering = tuple(at for axis, at in enumerate(table.columns) if table.matters(axis))
-        votes = table.count(codes, 1)[0]
+        votes = votes_of(table.rules, placed, len(model.classes))[0]
         added[mattering] = added.get(mattering, 0) + votes
     lines: list[Line] = []
     for label in _labels(model):

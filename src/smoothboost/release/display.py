@@ -134,14 +134,15 @@ def _rules_by_votes(model: Model) -> list[tuple[Rule, int]]:
     return sorted(Counter(model.rules).most_common(), key=lambda item: places[item[0].columns])
 
 
-def decision_notes(model: Model) -> list[str]:
+def decision_notes(model: Model, unit: str | None = None) -> list[str]:
     """Say what is predicted from votes or points, unless it goes without saying.
 
     With two classes, that is where the link's threshold lies, if it is not 0; with more, what the
     weights are worth, and which classes no rule is about.
     """
     link, target = model.link, model.schema.target
-    unit = "points" if model.is_additive and not _is_short(model) else "votes"
+    if unit is None:
+        unit = "points" if model.is_additive and not _is_short(model) else "votes"
     if len(target) == 2:
         if link.threshold == 0 and unit == "votes":
             return []

@@ -62,7 +62,7 @@ def label_lines(text: str, width: int = _LINE) -> str:
 def draw(ax: Axes, shape: Shape, span: tuple[int, int]) -> Any:
     """Draw a panel; `span` is the least and the most votes of all panels, which share a scale."""
     low, high = span
-    room = 0.08 * (high - low) or 1.0
+    room = 0.12 * (high - low) or 1.0
     several = len(shape.labels) > 1
     words = "votes" if several else f"votes for {shape.labels[0]}"
     if len(shape.columns) == 2:
@@ -148,7 +148,7 @@ def _borders(column: Numeric | Date) -> NDArray[np.float64]:
         days = after.astype(f"datetime64[{unit}]").astype("datetime64[D]")
         return np.asarray(days.astype(np.float64))
     if column.low is None or column.high is None:  # edges were declared
-        beyond = max((cuts[-1] - cuts[0]) / 10, abs(cuts[0]) / 10, 1e-9) if len(cuts) > 1 else 1.0
+        beyond = (cuts[-1] - cuts[0]) / 10 if len(cuts) > 1 else max(1.0, abs(cuts[0]) / 10)
         return np.array([cuts[0] - beyond, *cuts, cuts[-1] + beyond])
     if column.integer and column.scale == "linear":  # bars of whole numbers stand around them
         return np.array([column.low - 0.5, *(cuts + 0.5), column.high + 0.5])
@@ -166,11 +166,9 @@ def _scale(ax: Axes, column: Numeric | Date) -> None:
         ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
         return
     low = column.low
-    if column.scale == "log" and low is not None:
-        if low > 0:
-            ax.set_xscale("log")
-        elif low == 0:
-            ax.set_xscale("symlog", linthresh=1)
+    logarithmic = column.scale == "log" and low is not None and low >= 0
+    if logarithmic:
+        ax.set_xscale("log") if low else ax.set_xscale("symlog", linthresh=1)
         ax.locator_params(axis="x", numticks=5)
     if column.scale == "sqrt" and low is not None:
         ax.set_xscale(
@@ -180,9 +178,9 @@ def _scale(ax: Axes, column: Numeric | Date) -> None:
                 lambda root: np.square(root) + low,
             ),
         )
-    if max(map(abs, column.cuts)) >= 10_000:
+    if max(map(abs, column.cuts), default=0) >= 10_000:
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))  # 10k, 1M
-    elif column.scale == "log":
+    elif logarithmic:
         ax.xaxis.set_major_formatter("{x:g}")
 
 
@@ -202,6 +200,8 @@ def _draw_bars(ax: Axes, shape: Shape) -> list[Any]:
             colours = [CLASS_COLOURS[at % len(CLASS_COLOURS)]] * len(votes)
         middle = places + 0.4 - height * (at + 0.5)
         bars.append(ax.barh(middle, votes, height, color=colours, label=plain(label)))
+        if n_labels == 1:
+            ax.bar_label(bars[0], [_signed(each) for each in votes], padding=2, fontsize="small")
     ax.set_yticks(places, [label_lines(shape.words(0, cell)) for cell in cells], fontsize="small")
     ax.axvline(0, color="0.6", lw=0.8)
     ax.set_title(plain(shape.names[0]), loc="left", fontsize="medium")
@@ -218,7 +218,7 @@ def _draw_map(ax: Axes, shape: Shape, largest: int) -> Any:
         for (y, x), each in np.ndenumerate(votes):
             shade = "white" if abs(each) > 0.65 * largest else "black"
             middle: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
-            ax.text(x + 0.5, y + 0.5, f"{each:+d}" if each else "0", color=shade, **middle)
+            ax.text(x + 0.5, y + 0.5, _signed(each), color=shade, **middle)
     ticks, names = _names(shape, 0, columns)
     ax.set_xticks(ticks, names, rotation=45, ha="right", rotation_mode="anchor", fontsize="small")
     ax.set_yticks(*_names(shape, 1, rows), fontsize="small")
@@ -235,6 +235,10 @@ def _names(
     chosen = range(0, len(cells), every)
     names = [label_lines(shape.words(axis, cells[at]), 24) for at in chosen]
     return [at + 0.5 for at in chosen], names
+
+
+def _signed(votes: int) -> str:
+    return f"{votes:+d}" if votes else "0"
 
 
 def _colours() -> Colormap:

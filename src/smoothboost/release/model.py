@@ -25,6 +25,8 @@ from smoothboost.release.contributions import contribution_rows
 from smoothboost.release.display import votes_text
 from smoothboost.release.importances import importance_shares
 from smoothboost.release.notebook import model_html
+from smoothboost.release.report.holdout import measure
+from smoothboost.release.report.page import write_report
 from smoothboost.release.scorecard import card_lines
 from smoothboost.release.scored import by_batches, write_scored
 from smoothboost.release.shapes import Shape, shapes_of
@@ -217,6 +219,29 @@ class Model:
         suffix = check_suffix(path)
         with replacing(path) as temporary:
             return write_scored(self, parts_of(X), temporary, suffix)
+
+    def write_report(self, path: str | PathLike[str], X: Any = None, y: Any = None) -> None:
+        """Write the model as one HTML page to look at, made from the model alone.
+
+        Parameters
+        ----------
+        path : path
+            The file to write; an older one is replaced.
+        X, y : frame or array, and labels, optional
+            Public rows and their classes, to add how good the model is on them. That section
+            is computed from the rows, without noise.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> from tempfile import mkdtemp
+        >>> from smoothboost import SmoothBoostClassifier, datasets
+        >>> demo = datasets.load_demo()
+        >>> clf = SmoothBoostClassifier(schema=demo.schema).fit(demo.data, demo.target)
+        >>> clf.model_.write_report(Path(mkdtemp()) / "report.html")
+        """
+        holdout = None if X is None else measure(self, X, y, "the rows that were given")
+        write_report(self, path, holdout)
 
     def votes(self) -> Any:
         """Return the votes as a frame: votes, column, literal, class.
@@ -442,14 +467,17 @@ class Model:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the model to a JSON file: what may be released, and nothing else."""
-        Path(path).write_bytes(self.to_json().encode())  # with the same line ends everywhere
+        with replacing(Path(path)) as temporary:
+            temporary.write_bytes(self.to_json().encode())  # with the same line ends everywhere
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Model:
         """Read a model from a JSON file."""
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except (ValueError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError:
+            raise ValueError(f"{path} is not a model. Expected text in UTF-8.") from None
+        except ValueError as error:
             raise ValueError(f"{path} is not a model. {error}") from None
 
 

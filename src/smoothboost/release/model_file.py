@@ -11,6 +11,7 @@ from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING, Any, cast
 
+from smoothboost._validate import shown
 from smoothboost.error_looks import ErrorLook, check_about
 from smoothboost.link import Link
 from smoothboost.privacy.guarantee import Guarantee
@@ -65,7 +66,8 @@ def from_text(text: str) -> dict[str, Any]:
             f"Expected a model in JSON, got something else or a truncated file: {error}."
         ) from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ValueError(f'Expected a model with "format": "{FORMAT}", got something else.')
+        got = document.get("format") if isinstance(document, dict) else document
+        raise ValueError(f'Expected a model with "format": "{FORMAT}", got {shown(got)}.')
     version = document.get("version")
     if type(version) is not int or version not in _KEYS:
         raise ValueError(

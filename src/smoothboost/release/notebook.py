@@ -33,7 +33,7 @@ def model_html(model: Model) -> str:
     body = "".join(
         f"<tr>{_bar(line[0], largest)}{''.join(map(_cell, line[1:]))}</tr>" for line in lines
     )
-    notes = decision_notes(model)
+    notes = decision_notes(model, "votes")
     if n_lines > MOST_LINES:
         notes.append(f"{n_lines - MOST_LINES} smaller ones are not shown; votes() lists all")
     said = "".join(f"<p><em>{escape(note)}</em></p>" for note in notes)

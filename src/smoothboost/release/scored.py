@@ -12,9 +12,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from smoothboost.counting.threads import usual_count
-from smoothboost.table.files import is_source, parts_of, table_writer
+from smoothboost.table.files import is_source, parts_of
 from smoothboost.table.schema import text_of
 from smoothboost.table.streams import Part
+from smoothboost.table.writers import table_writer
 
 if TYPE_CHECKING:
     from smoothboost.release.model import Model
@@ -50,7 +51,7 @@ def by_batches(method: Predict) -> Predict:
 def write_scored(
     model: Model,
     parts: Sequence[Part],
-    path: Path,
+    path: Path | None,
     suffix: str,
     on_rows: Callable[[int], None] | None = None,
 ) -> int:
@@ -62,21 +63,26 @@ def write_scored(
         It predicts.
     parts : sequence of Part
         The rows.
-    path : Path
-        The file to write.
-    suffix : {".csv", ".parquet"}
-        What it is.
+    path : Path or None
+        The file to write; None is standard output.
+    suffix : str
+        What it is: an end of a name that `check_suffix` takes.
     on_rows : callable or None, default None
         Is told how many rows are done.
     """
     columns = _columns(model, parts)
-    added = [pa.field(name, cells.type) for name, cells in scores(model, columns.empty_table())]
+    read, line = columns.names, parts[0].line
+    if line is not None and suffix.startswith(".jsonl"):  # rows stay as they stand
+        read, columns = [*model.columns_used, line], pa.schema([(line, pa.string())])
+    no_rows = parts[0].schema.empty_table()
+    added = [pa.field(name, cells.type) for name, cells in scores(model, no_rows)]
     schema = pa.schema([*columns, *added], metadata=columns.metadata)
     n_rows = 0
     with table_writer(path, suffix, schema, parts[0].separator) as write:
         for part in parts:
-            for batch in part.batches(columns.names, usual_count()):
-                cells = [*batch.columns, *(cells for _, cells in scores(model, batch))]
+            for batch in part.batches(read, usual_count()):
+                kept = batch.select(columns.names).columns
+                cells = [*kept, *(cells for _, cells in scores(model, batch))]
                 write(pa.table(cells, schema=schema))
                 n_rows += batch.num_rows
                 if on_rows is not None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from smoothboost.rules import Rule, count_votes
 
 LARGEST = 1 << 16
-"""The most entries of a table; rules on more are asked one by one."""
+"""The most entries of a table of several columns; rules on more are asked one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,23 +25,17 @@ class VoteTable:
         Positions of the columns in the schema.
     votes : array of int64, shape (n_codes of each column..., n_classes)
         Votes for each class, minus those against it.
+    rules : tuple of Rule
+        The rules.
     """
 
     columns: tuple[int, ...]
     votes: NDArray[np.int64]
+    rules: tuple[Rule, ...]
 
     def matters(self, axis: int) -> bool:
         """Tell whether the votes depend on one of the columns."""
         return bool(np.ptp(self.votes, axis=axis).any())
-
-    def count(self, codes: dict[int, NDArray[np.uint8]], n_rows: int) -> NDArray[np.int64]:
-        """Look up the votes of rows, given the codes of the columns that matter."""
-        place = np.zeros(n_rows, dtype=np.intp)
-        for axis, column in enumerate(self.columns):
-            place *= self.votes.shape[axis]
-            if column in codes:
-                place += codes[column]
-        return np.asarray(self.votes.reshape(-1, self.votes.shape[-1])[place])
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,18 +44,10 @@ class LooseRules:
 
     columns: tuple[int, ...]
     rules: tuple[Rule, ...]
-    n_classes: int
 
     def matters(self, axis: int) -> bool:
         """Tell whether the votes depend on one of the columns: as far as is known, yes."""
         return True
-
-    def count(self, codes: dict[int, NDArray[np.uint8]], n_rows: int) -> NDArray[np.int64]:
-        """Ask every rule."""
-        placed = np.zeros((max(self.columns) + 1, n_rows), dtype=np.uint8)
-        for column in self.columns:
-            placed[column] = codes[column]
-        return _count(self.rules, placed, self.n_classes)
 
 
 def vote_tables(
@@ -84,18 +70,19 @@ def vote_tables(
     tables: list[VoteTable | LooseRules] = []
     for columns, group in sorted(groups.items()):
         shape = [n_codes[column] for column in columns]
-        if prod(shape) > LARGEST:
-            tables.append(LooseRules(columns, tuple(group), n_classes))
+        if len(columns) > 1 and prod(shape) > LARGEST:
+            tables.append(LooseRules(columns, tuple(group)))
             continue
         codes = np.zeros((max(columns, default=0) + 1, prod(shape)), dtype=np.uint8)
         for column, places in zip(columns, np.indices(shape), strict=True):
             codes[column] = places.ravel()
-        votes = _count(group, codes, n_classes).reshape(*shape, n_classes)
-        tables.append(VoteTable(columns, votes))
+        votes = votes_of(group, codes, n_classes).reshape(*shape, n_classes)
+        tables.append(VoteTable(columns, votes, tuple(group)))
     return tables
 
 
-def _count(rules: Sequence[Rule], codes: NDArray[np.uint8], n_classes: int) -> NDArray[np.int64]:
+def votes_of(rules: Sequence[Rule], codes: NDArray[np.uint8], n_classes: int) -> NDArray[np.int64]:
+    """Ask every rule about rows, whose codes stand by column."""
     votes = np.zeros((codes.shape[1], n_classes), dtype=np.int64)
     for rule in rules:
         count_votes(rule, codes, votes)

@@ -13,5 +13,6 @@ def few_cells(cells: NDArray[Any], places: NDArray[np.uint8]) -> list[int] | Non
 def few_texts(
     offsets: NDArray[np.int32] | NDArray[np.int64],
     text: NDArray[np.uint8],
+    absent: NDArray[np.uint8],
     places: NDArray[np.uint8],
 ) -> list[int] | None: ...

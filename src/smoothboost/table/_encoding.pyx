@@ -1,9 +1,9 @@
 """The loops that encode cells; each has a NumPy twin. None holds the GIL."""
 
 from cpython.buffer cimport PyBUF_FULL_RO, PyBuffer_Release, PyObject_GetBuffer
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcmp
+from libc.string cimport memcmp, memcpy, memset
 
 
 cdef extern from *:
@@ -19,7 +19,8 @@ cdef extern from *:
 
 cdef enum:
     STRETCH = 256  # also a literal below, as steps of a range have to be
-    FEW = 32  # different cells that are told apart by looking through all of them
+    FEW = 255  # different cells that a byte numbers, with a number left for missing ones
+    SLOTS = 1024  # where cells may be, by their bytes: many more, so that few share one
 
 
 ctypedef fused offset:
@@ -42,13 +43,17 @@ cdef void _encode_stretch(
     Grid grid, const char* values, Py_ssize_t stride, Py_ssize_t size, uint8_t* codes
 ) noexcept nogil:
     # Simple loops, so that compilers do several steps of each at a time, without branches.
-    cdef double value[STRETCH]
+    cdef double gathered[STRETCH]
+    cdef const double* value = <const double*> values
     cdef double place[STRETCH]
+    cdef int32_t cell[STRETCH]
     cdef Py_ssize_t i
     cdef double last = grid.n_cells - 1
     cdef int code, left, half
-    for i in range(size):
-        value[i] = (<const double*> (values + i * stride))[0]
+    if stride != sizeof(double):
+        for i in range(size):
+            gathered[i] = (<const double*> (values + i * stride))[0]
+        value = gathered
     if grid.n_cells > 0:
         for i in range(size):
             place[i] = smoothboost_clip((value[i] - grid.origin) * grid.scale, last)
@@ -56,7 +61,9 @@ cdef void _encode_stretch(
             for i in range(size):
                 place[i] = place[i] if value[i] == value[i] else grid.n_cells
         for i in range(size):
-            code = grid.below[<Py_ssize_t> place[i]]
+            cell[i] = <int32_t> place[i]
+        for i in range(size):
+            code = grid.below[cell[i]]
             codes[i] = <uint8_t> (code + (grid.cuts[code] < value[i]))
     else:
         for i in range(size):
@@ -153,30 +160,77 @@ cdef class NumberColumns:
                     )
 
 
+cdef struct Glance:
+    # A cell's length, and its first and last bytes: up to sixteen of them are all.
+    Py_ssize_t length
+    uint64_t head
+    uint64_t tail
+
+
 cdef struct Seen:
-    # The different cells so far: which are the first of each, where, and of how many bytes.
-    Py_ssize_t count
+    # The different cells so far: which are the first of each, and where; and by slots, their
+    # numbers plus 1, or 0 where there is none.
+    int count
     Py_ssize_t firsts[FEW]
     const char* starts[FEW]
-    Py_ssize_t lengths[FEW]
+    Glance glances[FEW]
+    uint16_t slots[SLOTS]
+
+
+cdef inline Glance _look(const char* start, Py_ssize_t length) noexcept nogil:
+    cdef Glance glance
+    cdef uint32_t four
+    glance.length = length
+    glance.head = glance.tail = 0
+    if length >= 8:
+        memcpy(&glance.head, start, 8)
+        memcpy(&glance.tail, start + length - 8, 8)
+    elif length >= 4:
+        memcpy(&four, start, 4)
+        glance.head = four
+        memcpy(&four, start + length - 4, 4)
+        glance.tail = four
+    elif length > 0:
+        glance.head = <uint8_t> start[0] | <uint64_t> <uint8_t> start[length // 2] << 8
+        glance.tail = <uint8_t> start[length - 1]
+    return glance
+
+
+cdef inline bint _is_same(
+    const Glance* one, const Glance* two, const char* start, const char* other
+) noexcept nogil:
+    if one.length != two.length or one.head != two.head or one.tail != two.tail:
+        return False
+    return one.length <= 16 or memcmp(start + 8, other + 8, one.length - 16) == 0
 
 
 cdef inline int _place(
     Seen* seen, Py_ssize_t cell, const char* start, Py_ssize_t length
 ) noexcept nogil:
     """Return which of the different cells this is, the next one if new, or -1 if they are many."""
+    cdef Glance glance = _look(start, length)
+    cdef uint64_t mixed = glance.head ^ glance.tail * <uint64_t> 0x9E3779B97F4A7C15 ^ length
+    cdef Py_ssize_t slot = mixed * <uint64_t> 0xD6E8FEB86659FD93 >> 54  # below SLOTS
     cdef int at
-    for at in range(seen.count):
-        if seen.lengths[at] == length and memcmp(seen.starts[at], start, length) == 0:
+    while seen.slots[slot]:
+        at = seen.slots[slot] - 1
+        if _is_same(&glance, &seen.glances[at], start, seen.starts[at]):
             return at
+        slot = (slot + 1) % SLOTS
     if seen.count == FEW:
         return -1
-    at = <int> seen.count
+    at = seen.count
     seen.firsts[at] = cell
     seen.starts[at] = start
-    seen.lengths[at] = length
+    seen.glances[at] = glance
     seen.count += 1
+    seen.slots[slot] = <uint16_t> seen.count
     return at
+
+
+cdef inline void _forget(Seen* seen) noexcept nogil:
+    seen.count = 0
+    memset(seen.slots, 0, sizeof(seen.slots))
 
 
 def few_cells(cells, uint8_t[::1] places):
@@ -190,7 +244,7 @@ def few_cells(cells, uint8_t[::1] places):
     cdef Py_ssize_t i
     cdef int place = 0
     PyObject_GetBuffer(cells, &held, PyBUF_FULL_RO)
-    seen.count = 0
+    _forget(&seen)
     with nogil:
         for i in range(places.shape[0]):
             place = _place(&seen, i, <const char*> held.buf + i * held.strides[0], held.itemsize)
@@ -201,20 +255,28 @@ def few_cells(cells, uint8_t[::1] places):
     return None if place < 0 else [seen.firsts[at] for at in range(seen.count)]
 
 
-def few_texts(const offset[::1] offsets, const uint8_t[::1] text, uint8_t[::1] places):
+def few_texts(
+    const offset[::1] offsets,
+    const uint8_t[::1] text,
+    const uint8_t[::1] absent,
+    uint8_t[::1] places,
+):
     """Number the different texts of an Arrow array, as `few_cells` does cells.
 
     Text i is text[offsets[i] : offsets[i + 1]]; `text` has a byte even if all of them are empty.
+    Cells that are `absent`, if any are, have no text, and their places mean nothing.
     """
     cdef Seen seen
     cdef Py_ssize_t i
     cdef int place = 0
     cdef const char* start = <const char*> &text[0]
-    seen.count = 0
+    cdef bint is_whole = absent.shape[0] == 0
+    _forget(&seen)
     with nogil:
         for i in range(places.shape[0]):
-            place = _place(&seen, i, start + offsets[i], offsets[i + 1] - offsets[i])
-            if place < 0:
-                break
-            places[i] = <uint8_t> place
+            if is_whole or not absent[i]:
+                place = _place(&seen, i, start + offsets[i], offsets[i + 1] - offsets[i])
+                if place < 0:
+                    break
+                places[i] = <uint8_t> place
     return None if place < 0 else [seen.firsts[at] for at in range(seen.count)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +11,11 @@ from smoothboost import _validate
 from smoothboost._show import progress
 from smoothboost.table.cells import Codes
 from smoothboost.table.coded import MAX_ROWS, Table, declared_columns, encode_labels
-from smoothboost.table.files import parts_of
-from smoothboost.table.schema import Schema
+from smoothboost.table.files import Reading, parts_of
 from smoothboost.table.streams import Part, is_stream, n_rows_of
+
+if TYPE_CHECKING:
+    from smoothboost.table.schema import Schema
 
 _CHUNK = 1 << 26
 """Bytes of codes that are laid out anew together, where the number of rows is not known.
@@ -28,7 +30,7 @@ def read_codes(
     target: str,
     n_threads: int = 1,
     verbose: int = 0,
-    separator: str | None = None,
+    reading: Reading | None = None,
 ) -> Table:
     """Read a file or stream once, and keep nothing of it but its codes.
 
@@ -44,8 +46,8 @@ def read_codes(
         Threads to decode and encode with.
     verbose : int, default 0
         Above 0, shows how many rows were read: a public number.
-    separator : str or None, default None
-        What stands between the cells of a CSV file; None looks at its header.
+    reading : Reading or None, default None
+        How a file is to be read, where that is not to be found out.
 
     Returns
     -------
@@ -55,14 +57,14 @@ def read_codes(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from smoothboost import Numeric
+    >>> from smoothboost import Numeric, Schema
     >>> schema = Schema({"age": Numeric(edges=[30, 60])}, target=["no", "yes"])
     >>> batch = pa.record_batch({"age": [25, 61], "ill": ["no", "yes"]})
     >>> stream = pa.RecordBatchReader.from_batches(batch.schema, [batch, batch])
     >>> read_codes(schema, stream, "ill").codes
     array([[0, 2, 0, 2]], dtype=uint8)
     """
-    parts = parts_of(source, separator)
+    parts = parts_of(source, reading)
     _check(schema, parts, target)
     n_rows = n_rows_of(parts)
     n_columns = len(schema.columns)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from enum import IntEnum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +19,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from smoothboost.table import _encoding
-from smoothboost.table.columns import Boolean, Column, Date, Numeric
-from smoothboost.table.dates import day_of, days_of, in_units
+from smoothboost.table.columns import Boolean, Categorical, Column, Date, Numeric
+from smoothboost.table.dates import day_of, days_of, in_units, number_of
 from smoothboost.table.declared import text_of
 from smoothboost.table.numerals import is_text, plain_numbers
 
@@ -26,10 +28,11 @@ _NUMERAL = re.compile(
     r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)",
     re.IGNORECASE | re.ASCII,
 )
-_BOOLEANS = {
+BOOLEANS = {
     **dict.fromkeys(("false", "f", "no", "n", "0"), 0),
     **dict.fromkeys(("true", "t", "yes", "y", "1"), 1),
 }
+"""The codes of false and true, by how they may be written, in any case."""
 
 MISSING_TEXTS = frozenset(
     ("#N/A", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "?")
@@ -44,7 +47,7 @@ Encode = Callable[[Any, Codes], None]
 def encoder(column: Column) -> Encode:
     """Return the function that writes the codes of a column's cells."""
     if isinstance(column, Numeric | Date):
-        read = read_numbers if isinstance(column, Numeric) else _reader_of_dates(column.unit)
+        read = _reader(column)
         grid = grid_of(column)
         only = np.zeros(1, dtype=np.int64)
 
@@ -56,12 +59,96 @@ def encoder(column: Column) -> Encode:
 
     any_case = isinstance(column, Boolean)
     unknown, missing = column.unknown_code, column.missing_code
-    code_by_text = _BOOLEANS if isinstance(column, Boolean) else column.code_by_text
+    code_by_text = _code_by_text(column)
 
     def encode_values(cells: Any, codes: Codes) -> None:
         codes[:] = codes_of_values(cells, code_by_text, unknown, missing, any_case)
 
     return encode_values
+
+
+class Met(IntEnum):
+    """How a cell meets its declaration."""
+
+    DECLARED = 0
+    MISSING = 1
+    UNDECLARED = 2
+    UNREADABLE = 3
+    BELOW = 4
+    ABOVE = 5
+
+
+def meet(column: Column, cells: Any) -> NDArray[np.uint8]:
+    """Say of each cell how it meets its declaration, by what `encoder` reads it with.
+
+    Examples
+    --------
+    >>> found = meet(Numeric(low=0, high=10), np.array(["7", "12", "7,5", "n/a"]))
+    >>> [Met(each).name for each in found]
+    ['DECLARED', 'ABOVE', 'UNREADABLE', 'MISSING']
+    """
+    if not isinstance(column, Numeric | Date):
+        return meet_values(cells, _code_by_text(column), isinstance(column, Boolean))
+    numbers = _reader(column)(cells)
+    found = np.full(len(numbers), Met.DECLARED, dtype=np.uint8)
+    low, high = _bounds(column)
+    found[numbers < low] = Met.BELOW
+    found[numbers > high] = Met.ABOVE
+    no_number = np.flatnonzero(np.isnan(numbers))
+    absent = _by_distinct(_cells_at(cells, no_number), is_missing, np.bool_)
+    found[no_number] = np.where(absent, Met.MISSING, Met.UNREADABLE)
+    return found
+
+
+def meet_values(
+    cells: Any, code_by_text: Mapping[str, int], any_case: bool = False
+) -> NDArray[np.uint8]:
+    """Say of each cell whether it is missing or a declared value."""
+    unknown, missing = -int(Met.UNDECLARED), -int(Met.MISSING)
+    codes = codes_of_values(cells, code_by_text, unknown, missing, any_case)
+    return np.where(codes < 0, -codes, Met.DECLARED).astype(np.uint8)
+
+
+def texts_at(cells: Any, places: NDArray[np.intp]) -> list[str]:
+    """Return the texts of some of the cells of a slice, for people; never raises."""
+    some = _cells_at(cells, places)
+    if isinstance(some, pa.Array):
+        return [_shown(_value(scalar)) for scalar in some]
+    if some.dtype.kind == "M":
+        return [str(value) for value in some.astype("datetime64[D]")]
+    return [_shown(value) for value in some.tolist()]
+
+
+def _shown(value: Any) -> str:
+    try:
+        return text_of(value)
+    except Exception:  # an object whose own methods fail
+        return f"a {type(value).__name__}"
+
+
+def _cells_at(cells: Any, places: NDArray[np.intp]) -> Any:
+    """Return some of the cells of a slice."""
+    return cells.take(pa.array(places)) if isinstance(cells, pa.Array) else cells[places]
+
+
+def _reader(column: Numeric | Date) -> Callable[[Any], NDArray[np.float64]]:
+    if isinstance(column, Numeric):
+        return read_numbers
+    return partial(read_dates, unit=column.unit)
+
+
+def _code_by_text(column: Categorical | Boolean) -> Mapping[str, int]:
+    return BOOLEANS if isinstance(column, Boolean) else column.code_by_text
+
+
+def _bounds(column: Numeric | Date) -> tuple[float, float]:
+    """Return the declared bounds; edges have none."""
+    if isinstance(column, Date):
+        return number_of(column.low, column.unit), number_of(column.high, column.unit)
+    return (
+        -np.inf if column.low is None else column.low,
+        np.inf if column.high is None else column.high,
+    )
 
 
 def codes_of_values(
@@ -174,10 +261,6 @@ def _number_of(value: Any) -> float:
         return np.nan
 
 
-def _reader_of_dates(unit: str) -> Callable[[Any], NDArray[np.float64]]:
-    return lambda cells: read_dates(cells, unit)
-
-
 def read_dates(cells: Any, unit: str) -> NDArray[np.float64]:
     """Read cells as days, months or years since the start of 1970, NaN where there is no date.
 
@@ -229,9 +312,7 @@ def _few_distinct(cells: Any) -> tuple[list[Any], NDArray[Any]] | None:
     """Return the values of cells and the place of each cell's among them, if they are few."""
     places = np.empty(len(cells), dtype=np.uint8)
     if isinstance(cells, pa.Array):
-        layout = _text_layout(cells)
-        firsts = None if layout is None else _encoding.few_texts(*layout, places)
-        return None if firsts is None else ([_value(cells[at]) for at in firsts], places)
+        return _few_texts(cells, places)
     if not isinstance(cells, np.ndarray) or not cells.size:
         return None
     if cells.dtype.kind == "b":
@@ -247,10 +328,28 @@ def _few_distinct(cells: Any) -> tuple[list[Any], NDArray[Any]] | None:
     return None if firsts is None else ([cells[at : at + 1].tolist()[0] for at in firsts], places)
 
 
+def _few_texts(cells: Any, places: Codes) -> tuple[list[Any], Codes] | None:
+    """Do this for an Arrow array, if it holds texts."""
+    layout = _text_layout(cells)
+    if layout is None:
+        return None
+    absent = np.zeros(0, dtype=np.uint8)
+    if cells.null_count:
+        absent = cells.is_null().to_numpy(zero_copy_only=False).view(np.uint8)
+    firsts = _encoding.few_texts(*layout, absent, places)
+    if firsts is None:
+        return None
+    values = [_value(cells[at]) for at in firsts]
+    if cells.null_count:
+        places[absent == 1] = len(values)
+        values.append(None)
+    return values, places
+
+
 def _text_layout(cells: Any) -> tuple[NDArray[Any], NDArray[np.uint8]] | None:
-    """Return where each text of an Arrow array begins, and the bytes of all; None if some lack."""
+    """Return where each text of an Arrow array begins, and the bytes of all; None if not texts."""
     long = pa.types.is_large_string(cells.type)
-    if cells.null_count or not len(cells) or not (long or pa.types.is_string(cells.type)):
+    if not len(cells) or not (long or pa.types.is_string(cells.type)):
         return None
     _, starts, text = cells.buffers()
     offsets = np.frombuffer(starts, dtype=np.int64 if long else np.int32)

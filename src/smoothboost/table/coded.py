@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -18,8 +18,12 @@ from numpy.typing import NDArray
 
 from smoothboost.table._encoding import NumberColumns
 from smoothboost.table.cells import Codes, codes_of_values, encoder, grid_of, objects
-from smoothboost.table.schema import Column, Date, Numeric, Schema, text_of
+from smoothboost.table.columns import Column, Date, Numeric
+from smoothboost.table.declared import text_of
 from smoothboost.table.sources import Source, read_slice, source_of
+
+if TYPE_CHECKING:
+    from smoothboost.table.schema import Schema
 
 _SLICE = 32768  # rows
 
@@ -177,23 +181,8 @@ def encode_labels(schema: Schema, labels: Any, n_threads: int = 1) -> Codes:
     A label that is not declared is the curator's mistake and raises; the message does not say
     which or where.
     """
-    if labels is None or isinstance(labels, str):
-        raise TypeError(
-            "Expected labels, one for each row, got "
-            + ("None." if labels is None else "a text: only of files does it name a column.")
-        )
-    plain = isinstance(labels, np.ndarray)
-    native = labels if plain else nw.from_native(labels, series_only=True, pass_through=True)
-    source: Source
-    if isinstance(native, nw.Series):
-        source, n_rows = source_of(native), len(native)
-    else:
-        listed = isinstance(labels, list | tuple | range)
-        source = objects(labels) if listed else np.asarray(labels)
-        if source.ndim != 1:
-            raise ValueError(f"Expected labels in one dimension, got shape {source.shape}.")
-        n_rows = len(source)
-    classes = {text_of(label): at for at, label in enumerate(schema.target)}
+    source, n_rows = labels_source(labels)
+    classes = class_positions(schema)
     positions = np.empty(n_rows, dtype=np.uint8)
     undeclared = []  # how many there are in each slice
 
@@ -210,6 +199,38 @@ def encode_labels(schema: Schema, labels: Any, n_threads: int = 1) -> Codes:
             "some are not. Declare them in the schema's target or remove those rows."
         )
     return positions
+
+
+def labels_source(labels: Any) -> tuple[Source, int]:
+    """Return where labels are, and how many."""
+    if labels is None or isinstance(labels, str):
+        raise TypeError(
+            "Expected labels, one for each row, got "
+            + ("None." if labels is None else "a text: only of files does it name a column.")
+        )
+    plain = isinstance(labels, np.ndarray)
+    native = labels if plain else nw.from_native(labels, series_only=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        return source_of(native), len(native)
+    listed = isinstance(labels, list | tuple | range)
+    array = objects(labels) if listed else np.asarray(labels)
+    if array.ndim != 1:
+        raise ValueError(f"Expected labels in one dimension, got shape {array.shape}.")
+    return array, len(array)
+
+
+def class_positions(schema: Schema) -> dict[str, int]:
+    """Return the position of each class by the texts that a label may have.
+
+    Programs write True in other cases too, and all of them read it alike.
+    """
+    cases = {
+        case(str(label)): at
+        for at, label in enumerate(schema.target)
+        if isinstance(label, bool)
+        for case in (str.lower, str.upper)
+    }
+    return {**cases, **{text_of(label): at for at, label in enumerate(schema.target)}}
 
 
 def _as_array(frame: Any, schema: Schema) -> NDArray[Any]:

@@ -1,63 +1,74 @@
-"""Tables on disk, through Arrow, and files that are written whole or not at all."""
+"""Which file is which."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.csv as pa_csv
-import pyarrow.parquet as pa_parquet
 
 from smoothboost import _validate
+from smoothboost._output import replacing as replacing
+from smoothboost._output import reserved as reserved
 from smoothboost.table.binary_files import arrow_part, parquet_folder, parquet_part
-from smoothboost.table.csv_files import COMPRESSIONS, csv_part
+from smoothboost.table.csv_files import DECIMALS, csv_part
+from smoothboost.table.json_files import json_part
 from smoothboost.table.streams import Part, is_stream, stream_part
+from smoothboost.table.text_bytes import COMPRESSIONS, checked_encoding, file_bytes, pipe_bytes
+from smoothboost.table.writers import WRITTEN
 
-CSV = tuple(f".csv{compression}" for compression in ("", *COMPRESSIONS))
-ARROW = (".arrow", ".feather")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+"""What a file may be."""
+TEXTS = ("csv", "tsv", "jsonl")
+"""Those that may be compressed, and come through a pipe."""
+_ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+}
+_COMPRESSED = ", ".join(COMPRESSIONS)
+PIPE = "-"
+"""Stands for standard input or output in place of a file."""
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Let a file be written elsewhere in its folder, and put it in place once it is whole.
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read, where that is not to be found out.
 
-    The other file is made at once, so that a folder that cannot be written to raises here.
-
-    Examples
-    --------
-    >>> from tempfile import mkdtemp
-    >>> path = Path(mkdtemp()) / "numbers.txt"
-    >>> with replacing(path) as temporary:
-    ...     size = temporary.write_text("1 2 3")
-    ...     path.exists()
-    False
-    >>> path.read_text()
-    '1 2 3'
+    Parameters
+    ----------
+    separator : str or None, default None
+        What stands between the cells of a CSV file; None looks at its header.
+    encoding : str or None, default None
+        The encoding of a text; None is UTF-8, or UTF-16 if the text begins with its mark.
+    format : {"csv", "tsv", "jsonl", "parquet", "arrow"} or None, default None
+        What the file is; None goes by the end of its name, and takes CSV from a pipe.
+    decimal : {".", ","} or None, default None
+        The decimal mark in a CSV or TSV file; None is a point.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
-    temporary.touch()
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
+    separator: str | None = None
+    encoding: str | None = None
+    format: str | None = None
+    decimal: str | None = None
 
-@contextmanager
-def reserved(path: Path, force: bool) -> Iterator[Path]:
-    """Make sure that a file can be written, before anything is spent on what it will hold."""
-    if path.is_dir():
-        raise ValueError(f"Expected {path} to be a file, got a folder.")
-    if path.exists() and not force:
-        raise ValueError(f"Expected {path} not to exist, got a file; --force overwrites it.")
-    if not path.parent.is_dir():
-        raise ValueError(f"Expected the folder {path.parent} to exist, got no such folder.")
-    with replacing(path) as temporary:
-        yield temporary
+    def __post_init__(self) -> None:
+        if self.separator is not None:
+            object.__setattr__(self, "separator", _separator(self.separator))
+        if self.encoding is not None:
+            checked_encoding(self.encoding)
+        if self.format is not None:
+            _validate.one_of("format", self.format, FORMATS)
+        if self.decimal is not None:
+            _validate.one_of("decimal", self.decimal, DECIMALS)
 
 
 def is_source(data: Any) -> bool:
@@ -71,17 +82,18 @@ def is_source(data: Any) -> bool:
     return isinstance(data, str | os.PathLike) or is_stream(data)
 
 
-def parts_of(source: Any, separator: str | None = None) -> tuple[Part, ...]:
+def parts_of(source: Any, reading: Reading | None = None) -> tuple[Part, ...]:
     r"""Return what can be read, once and batch by batch, from a path or a stream.
 
     Parameters
     ----------
     source : path or Arrow stream
-        A Parquet file or a folder of such files; a CSV file, also a compressed one; an Arrow or
-        Feather file; a `pyarrow.RecordBatchReader` or `pyarrow.dataset.Dataset`, or whatever
-        else is an Arrow stream (has `__arrow_c_stream__`) and not a frame.
-    separator : str or None, default None
-        What stands between the cells of a CSV file; None looks at its header.
+        A Parquet file or a folder of such files; a file of CSV, TSV or JSON lines, also a
+        compressed one, or "-" for standard input; an Arrow or Feather file; a
+        `pyarrow.RecordBatchReader` or `pyarrow.dataset.Dataset`, or whatever else is an Arrow
+        stream (has `__arrow_c_stream__`) and not a frame.
+    reading : Reading or None, default None
+        How a file is to be read.
 
     Examples
     --------
@@ -94,23 +106,73 @@ def parts_of(source: Any, separator: str | None = None) -> tuple[Part, ...]:
     """
     if not isinstance(source, str | os.PathLike):
         return (stream_part(source),)
+    reading = Reading() if reading is None else reading
     path = Path(source)
+    if str(path) == PIPE:
+        return (_text_part(None, reading.format or "csv", reading),)
     path.stat()  # Arrow's message for a file that is not there reads worse
-    name = path.name.lower()
-    if name.endswith(CSV) and not path.is_dir():
-        return (csv_part(path, None if separator is None else _separator(separator)),)
-    if separator is not None:
+    kind = reading.format or ("parquet" if path.is_dir() else format_of(path))
+    if kind in TEXTS and not path.is_dir():
+        return (_text_part(path, kind, reading),)
+    if reading.separator is not None:
         raise ValueError(f"Expected a separator for a CSV file only, got one for {path}.")
+    if reading.encoding is not None or reading.decimal is not None:
+        raise ValueError(
+            f"Expected an encoding or decimal mark for a text file only, got one for {path}."
+        )
     if path.is_dir():
         return parquet_folder(path)
-    if name.endswith(".parquet"):
+    if kind == "parquet":
         return (parquet_part(path),)
-    if name.endswith(ARROW):
+    if kind == "arrow":
         return (arrow_part(path),)
+    advice = "On the command line, --format says what a file of another name is."
+    if path.suffix.lower() in (".xlsx", ".xls", ".ods"):
+        advice = "Save the workbook as CSV in UTF-8."
     raise ValueError(
-        f"Expected a .csv file (also with {', '.join(COMPRESSIONS)} at the end), a .parquet file "
-        f"or a folder of them, or an {' or '.join(ARROW)} file, got {path.name}."
+        f"Expected a .csv, .tsv, .jsonl or .ndjson file (also with {_COMPRESSED} at the end), a "
+        f".parquet file or a folder of them, or an .arrow or .feather file, got {path.name}. "
+        f"{advice}"
     )
+
+
+def format_of(path: Path) -> str | None:
+    """Return what the end of a file's name says that it is.
+
+    Examples
+    --------
+    >>> [format_of(Path(name)) for name in ("a.CSV.gz", "a.ndjson", "a.parquet.gz", "a.xlsx")]
+    ['csv', 'jsonl', None, None]
+    """
+    name = Path(path.name.lower())
+    if name.suffix not in COMPRESSIONS:
+        return _ENDINGS.get(name.suffix)
+    kind = _ENDINGS.get(Path(name.stem).suffix)
+    return kind if kind in TEXTS else None
+
+
+def _text_part(path: Path | None, kind: str, reading: Reading) -> Part:
+    """Return the rows of a text file, or of standard input."""
+    name = "standard input" if path is None else str(path)
+    if kind not in TEXTS:
+        raise ValueError(
+            f"Expected csv, tsv or jsonl from {name}, got {kind}, which only a file can be."
+        )
+    if reading.separator is not None and kind != "csv":
+        raise ValueError(f"Expected a separator for a CSV file only, got one for {name}.")
+    if reading.decimal is not None and kind == "jsonl":
+        raise ValueError(f"Expected a decimal mark for a CSV or TSV file only, got one for {name}.")
+    if path is None:
+        source = pipe_bytes(sys.stdin.buffer, name, reading.encoding)
+    else:
+        source = file_bytes(path, reading.encoding)
+    if kind == "jsonl":
+        return json_part(source)
+    decimal = reading.decimal or "."
+    if kind == "tsv":
+        part = csv_part(source, "\t", decimal)
+        return replace(part, separator=",")  # what a CSV file of it will have
+    return csv_part(source, reading.separator, decimal)
 
 
 def _separator(text: Any) -> str:
@@ -125,47 +187,35 @@ def _separator(text: Any) -> str:
 
 
 def read_table(
-    source: Any, wanted: Sequence[str] | None = None, separator: str | None = None
+    source: Any, wanted: Sequence[str] | None = None, reading: Reading | None = None
 ) -> pa.Table:
-    """Read the wanted columns, or all, into memory; those of a CSV file as the text they are.
+    """Read the wanted columns, or all, into memory; those of a text file as the text they are.
 
     Messages never quote a row, as Arrow's would.
     """
-    parts = parts_of(source, separator)
-    for part in parts:
-        part.check(parts[0].schema.names if wanted is None else wanted)
+    return read_parts(parts_of(source, reading), wanted)
+
+
+def read_parts(parts: Sequence[Part], wanted: Sequence[str] | None = None) -> pa.Table:
+    """Read the wanted columns of all parts, or all, into memory."""
     columns = parts[0].schema.names if wanted is None else wanted
+    for part in parts:
+        part.check(columns)
     batches = [batch for part in parts for batch in part.batches(columns)]
     try:
         return pa.concat_tables(batches)
     except pa.ArrowException:
-        raise ValueError(f"Expected columns of one type each in all of {source}.") from None
+        names = f"{parts[0].name} and {parts[-1].name}"
+        raise ValueError(f"Expected columns of one type each in {names}, got several.") from None
 
 
 def check_suffix(path: Path) -> str:
-    """Return the file's suffix, if it is one that can be written."""
-    suffix = path.suffix.lower()
-    if suffix not in (".csv", ".parquet"):
-        raise ValueError(f"Expected a .csv or .parquet file to write, got {path.name}.")
-    return suffix
-
-
-@contextmanager
-def table_writer(
-    path: Path, suffix: str, schema: pa.Schema, separator: str = ","
-) -> Iterator[Callable[[pa.Table], None]]:
-    """Write a CSV or Parquet file table by table."""
-    try:
-        if suffix == ".csv":
-            options = pa_csv.WriteOptions(delimiter=separator)
-            with pa_csv.CSVWriter(path, schema, write_options=options) as file:
-                yield file.write_table
-        else:
-            # Measured numbers hardly repeat: looking for a dictionary took most of the time.
-            repeating = [field.name for field in schema if not pa.types.is_floating(field.type)]
-            with pa_parquet.ParquetWriter(path, schema, use_dictionary=repeating) as file:
-                yield file.write_table
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+    """Return the end of a file's name, if it says what to write: ".csv", ".jsonl.gz"."""
+    kind = format_of(path)
+    if kind not in WRITTEN:
         raise ValueError(
-            "Expected columns that CSV can hold, got nested ones; write .parquet instead."
-        ) from None
+            f"Expected a .csv, .tsv, .jsonl (also with {_COMPRESSED} at the end) or .parquet file "
+            f"to write, got {path.name}."
+        )
+    packed = path.suffix.lower()
+    return f".{kind}{packed if packed in COMPRESSIONS else ''}"

@@ -7,13 +7,16 @@ encoding never fails on a value: an error that depends on a cell would itself be
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from math import fsum, nextafter
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smoothboost import _validate
+from smoothboost._output import replacing
+from smoothboost.exceptions import PrivacyLeakWarning
 from smoothboost.table.canonical import canonical_text, content_hash, no_duplicates
 from smoothboost.table.columns import KINDS, Boolean, Categorical, Column, Date, Numeric
 from smoothboost.table.declared import (
@@ -28,6 +31,9 @@ from smoothboost.table.declared import (
     declarable,
     text_of,
 )
+
+if TYPE_CHECKING:
+    from smoothboost.table.check import SchemaCheck
 
 __all__ = [
     "MAX_CODES",
@@ -213,7 +219,10 @@ class Schema:
     def from_dict(cls, document: Any) -> Schema:
         """Read a schema from plain lists and dictionaries."""
         if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise ValueError(f'Expected a schema with "format": "{FORMAT}", got something else.')
+            got = document.get("format") if isinstance(document, dict) else document
+            raise ValueError(
+                f'Expected a schema with "format": "{FORMAT}", got {_validate.shown(got)}.'
+            )
         version = document.get("version")
         if type(version) is not int or not 1 <= version <= FORMAT_VERSION:
             raise ValueError(
@@ -238,15 +247,87 @@ class Schema:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the schema to a JSON file."""
-        Path(path).write_bytes(self.to_json().encode())  # with the same line ends everywhere
+        with replacing(Path(path)) as temporary:
+            temporary.write_bytes(self.to_json().encode())  # with the same line ends everywhere
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> Schema:
         """Read a schema from a JSON file."""
         try:
             return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except (ValueError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError:
+            raise ValueError(f"{path} is not a schema. Expected text in UTF-8.") from None
+        except ValueError as error:
             raise ValueError(f"{path} is not a schema. {error}") from None
+
+    def check(self, X: Any, y: Any = None) -> SchemaCheck:
+        """Look at how cells meet what is declared, before a fit. NOT private.
+
+        Nothing is refused: every cell has a code, and a wrong declaration yields a model that
+        says little. So look first, with the eyes of somebody who may see the rows.
+
+        Parameters
+        ----------
+        X : frame, array, path or stream
+            What `SmoothBoostClassifier.fit` takes. A file is read once, batch by batch.
+        y : array-like or str, optional
+            The labels; for a file or stream, the name of their column.
+
+        Returns
+        -------
+        SchemaCheck
+            Prints as a line for each column; `ok` is False if something is clearly wrong.
+
+        Examples
+        --------
+        >>> schema = Schema({"sex": Categorical(["F", "M"])}, target=["no", "yes"])
+        >>> found = schema.check([["Female"], ["Male"]], ["no", "yes"])
+        >>> found.ok
+        False
+        >>> "Did you mean F, M?" in found.columns["sex"].words
+        True
+        """
+        from smoothboost.table.check import check_table  # it reads files: slow to import
+
+        return check_table(self, X, y)
+
+    @classmethod
+    def draft(cls, X: Any, y: Any) -> Schema:
+        """Draft a schema from rows, for a person to edit. NOT private.
+
+        Parameters
+        ----------
+        X : frame, array, path or stream
+            The rows, all of which are held in memory: of a large table, give a sample.
+        y : array-like or str
+            The labels; for a file or stream, the name of their column.
+
+        Returns
+        -------
+        Schema
+            Its descriptions say why each column is declared as it is. Replace what was read from
+            the rows by what is publicly known, then take the mark `drafted` out.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     schema = Schema.draft([[17, "F"], [90, "M"], [35, "F"]], [0, 1, 0])
+        >>> schema.columns["x0"].high, schema.columns["x1"].values, schema.target
+        (100.0, ('F', 'M'), (0, 1))
+        """
+        from smoothboost.table.proposals import propose  # it reads files: slow to import
+
+        proposed = propose(X, y)
+        warnings.warn(
+            "A draft reads column types, bounds, categories and classes from the rows, and no "
+            "guarantee covers that. Keep it as private as the rows until a person has replaced "
+            "what it read by what is publicly known.",
+            PrivacyLeakWarning,
+            stacklevel=2,
+        )
+        return cls(**proposed.facts)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and self._key == other._key

@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 from narwhals.stable.v2.dependencies import is_into_dataframe, is_into_series
 
+from smoothboost._validate import near
+
 _CELLS_AT_ONCE = 1 << 22
 _MOST_ROWS_AT_ONCE = 1 << 17
 
@@ -35,6 +37,12 @@ class Part:
         How many there are, where that is known before they are read.
     separator : str, default ","
         What stands between the cells of a CSV file.
+    hint : str, default ""
+        What to say where columns are missing.
+    line : str or None, default None
+        The column that has each row as it stands, where there is one; `schema` does not have it.
+    is_text : bool, default False
+        Whether every cell is the text that it is, as in CSV files.
     """
 
     name: str
@@ -42,6 +50,9 @@ class Part:
     read: Read
     n_rows: int | None = None
     separator: str = ","
+    hint: str = ""
+    line: str | None = None
+    is_text: bool = False
 
     def check(self, needed: Sequence[str]) -> None:
         """Raise unless the needed columns are there, and each column once."""
@@ -55,8 +66,12 @@ class Part:
                 f"Expected each column of {self.name} once, got {which} more than once."
             )
         if missing := [name for name in needed if name not in names]:
+            # With half of the declared names in it, the first line is a header and nobody's row.
+            is_header = 2 * len(missing) <= len(needed)
+            hint = near(missing[0], [*names.keys() - set(needed)]) if is_header else ""
             raise ValueError(
-                f"Expected all declared columns in {self.name}; missing are {', '.join(missing)}."
+                f"Expected all declared columns in {self.name}; missing are "
+                f"{', '.join(missing)}.{hint or self.hint}"
             )
 
     def batches(self, columns: Sequence[str], n_threads: int = 1) -> Iterator[pa.Table]:

@@ -1,0 +1,75 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkstemp
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Let a file be written elsewhere in its folder, and put it in place once it is whole.
+
+    The other file is made at once, so that a folder that cannot be written to raises here. Until
+    it is whole only its owner may read it; then whoever could read the file that it replaces, or
+    whoever a new file may be read by. Nobody else may write to it.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> path = Path(mkdtemp()) / "numbers.txt"
+    >>> with replacing(path) as temporary:
+    ...     size = temporary.write_text("1 2 3")
+    ...     path.exists()
+    False
+    >>> path.read_text()
+    '1 2 3'
+    """
+    path = Path(os.path.realpath(path))  # what a link leads to is replaced, not the link
+    if path.exists() and not path.is_file():  # a pipe or a device has no other place
+        yield path
+        return
+    try:
+        file, name = mkstemp(prefix=f".{path.name[:100]}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        error.filename = str(path.parent)  # the file that could not be made is nobody's concern
+        raise
+    os.close(file)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(_permissions(path))
+        with temporary.open("rb+") as written:
+            os.fsync(written.fileno())  # a crash leaves the old file or the new one, whole
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _permissions(path: Path) -> int:
+    """Return who may do what with a file: as before, or as is usual; never let all write."""
+    if path.exists():
+        return path.stat().st_mode & 0o775
+    usual = os.umask(0o077)  # it can only be read by setting it
+    os.umask(usual)
+    return 0o664 & ~usual
+
+
+@contextmanager
+def reserved(path: Path, force: bool) -> Iterator[Path]:
+    """Make sure that a file can be written, before anything is spent on what it will hold."""
+    if str(path) == "-":
+        raise ValueError("Expected a file to write, got -, which only predict and draft take.")
+    if path.is_dir():
+        raise ValueError(f"Expected {path} to be a file, got a folder; name a file in it.")
+    if path.exists() and not force:
+        raise ValueError(f"Expected {path} not to exist, got a file; --force overwrites it.")
+    if not path.parent.is_dir():
+        raise ValueError(
+            f"Expected the folder {path.parent} to exist, got no such folder; make it first."
+        )
+    with replacing(path) as temporary:
+        yield temporary

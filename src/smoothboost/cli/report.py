@@ -1,0 +1,84 @@
+"""`report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from smoothboost.cli import options
+from smoothboost.cli.showing import err, say, show_json, warn
+
+if TYPE_CHECKING:
+    from smoothboost.release.model import Model
+    from smoothboost.release.report.holdout import Holdout
+    from smoothboost.table.files import Reading
+
+
+def report(
+    model: options.ModelFile,
+    output: options.Output,
+    evaluate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DATA",
+            help="Public rows with their classes: adds how good the model is on them.",
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="With --evaluate: the column that holds the classes."),
+    ] = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    format: options.Format = None,
+    decimal: options.Decimal = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Write a model as one HTML page to look at.
+
+    It is made from the model alone, so it is as private as the model.
+
+    Example: smoothboost report income.model.json -o income.html
+    """
+    from smoothboost.release.model import Model
+    from smoothboost.release.report.page import write_report
+    from smoothboost.table.files import Reading, reserved
+
+    released = Model.read(model)
+    given = (separator, encoding, format, decimal)
+    if evaluate is None and any(value is not None for value in (target, *given)):
+        raise ValueError("Expected --target and how to read a file with --evaluate only.")
+    with reserved(output, force) as temporary:
+        holdout = None
+        if evaluate is not None:
+            holdout = _measured(released, evaluate, target, Reading(*given))
+        write_report(released, temporary, holdout)
+    if as_json:
+        show_json({"output": str(output), "evaluated": holdout is not None})
+    elif not quiet and not released.guarantee.holds:
+        say(err, f"Wrote {output}: of a model that is NOT private.", "bold red")
+    elif not quiet and holdout is None:
+        say(err, f"Wrote {output}: made from {model} alone, so as private as the model.")
+    elif not quiet:
+        say(err, f"Wrote {output}.")
+    if holdout is not None:
+        warn(
+            f"One section was computed from {holdout.source}, without noise: the report is only as "
+            "public as these rows."
+        )
+
+
+def _measured(model: Model, evaluate: Path, target: str | None, reading: Reading) -> Holdout:
+    from smoothboost.release.report.holdout import measure
+    from smoothboost.table.files import read_table
+
+    if target is None:
+        raise ValueError(
+            "Expected --target with --evaluate: the column that holds the classes, got none."
+        )
+    rows = read_table(evaluate, [*model.columns_used, target], reading)
+    return measure(model, rows.drop_columns([target]), rows[target], evaluate.name)

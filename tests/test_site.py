@@ -1,0 +1,113 @@
+"""The site: all pages are on it, and it asks no other machine for anything."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import smoothboost
+from smoothboost import datasets, theory
+
+ROOT = Path(__file__).parents[1]
+CONFIGURATION = runpy.run_path(str(ROOT / "docs" / "conf.py"))
+NAMED = [page for pages in CONFIGURATION["NAVIGATION"].values() for page in pages]
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+ELSEWHERE = re.compile(r"\s*(https?:)?//", re.IGNORECASE)
+LOADED = re.compile(r"""(?:url\(|@import)\s*["']?\s*(?:https?:)?//[^"')]*""", re.IGNORECASE)
+
+
+class Requests(HTMLParser):
+    """Collects what a browser would fetch from another machine to show a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            fetched = name in ("src", "srcset", "data", "poster") or (
+                name in ("href", "xlink:href") and tag in ("link", "use", "image", "base")
+            )
+            if fetched and ELSEWHERE.match(value or ""):
+                self.found.append(value)
+            if name == "style":
+                self.found += LOADED.findall(value or "")
+
+
+def requests_of(page: str) -> list[str]:
+    reader = Requests()
+    reader.feed(page)
+    return reader.found
+
+
+@pytest.mark.parametrize("page", NAMED)
+def test_a_page_that_the_menus_name_exists(page):
+    assert CONFIGURATION["source_of"](page) is not None
+
+
+def test_every_page_is_in_the_menus_once():
+    pages = [*(ROOT / "docs").rglob("*.md"), *NOTEBOOKS]
+    written = {str(path.relative_to(ROOT).with_suffix("")) for path in pages}
+    assert written - set(NAMED) == {"docs/index"}
+    assert len(NAMED) == len(set(NAMED))
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_stored_without_outputs(notebook):
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) > 3
+    assert [cell for cell in code if cell["outputs"] or cell["execution_count"]] == []
+
+
+def test_the_site_builds_without_a_warning_and_needs_no_other_machine(tmp_path):
+    site = tmp_path / "site"
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "--quiet", "-c", "docs"]
+    command += ["-d", str(tmp_path / "cache"), ".", str(site)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    pages = {
+        path.relative_to(site): path.read_text(encoding="utf-8") for path in site.rglob("*.html")
+    }
+    assert len(pages) > len(NAMED)
+    assert {str(path): found for path, text in pages.items() if (found := requests_of(text))} == {}
+    for style in site.rglob("*.css"):
+        assert LOADED.findall(style.read_text(encoding="utf-8")) == [], style
+    assert 'url=docs/index.html"' in pages[Path("index.html")]
+    assert_the_interface_is_listed(pages[Path("docs/api.html")])
+    notebook = pages[Path("docs/notebooks/choosing-a-budget.html")]  # an output, not a cell
+    assert re.search(r"within one point of the best at epsilon = \d", notebook)
+    assert "permut" in (site / "searchindex.js").read_text(encoding="utf-8")
+
+
+def assert_the_interface_is_listed(page: str) -> None:
+    names = {f"smoothboost.{name}" for name in smoothboost.__all__}
+    names |= {f"smoothboost.theory.{name}" for name in theory.__all__}
+    names |= {f"smoothboost.datasets.{name}" for name in datasets.__all__}
+    names |= {"smoothboost.dask.SmoothBoostClassifier"}
+    assert {name for name in names if f'id="{name}"' not in page} == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<script src="https://example.org/a.js"></script>',
+        '<link rel="stylesheet" href="//example.org/a.css">',
+        '<img alt="" src=" HTTP://example.org/a.png">',
+        '<p style="background: url(https://example.org/a.png)">',
+    ],
+)
+def test_a_request_to_another_machine_is_found(text):
+    assert len(requests_of(text)) == 1
+
+
+def test_a_link_that_people_may_follow_is_no_request():
+    page = '<a href="https://example.org"></a><img src="data:image/png;base64,AA"><img src="a.png">'
+    assert requests_of(page) == []

@@ -165,7 +165,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         found = crash(Path(folder), given.kills, given.fitters, given.epsilon, given.seed)
     print("# A ledger whose users were killed\n")
-    print(f"Made by `make soak` (`python benchmarks/crashes.py`), seed {given.seed}.\n")
+    command = " ".join(["python benchmarks/crashes.py", *sys.argv[1:]])
+    print(f"Made by `{command}`, seed {given.seed}. `make soak` kills 400.\n")
     print("| | |\n| --- | ---: |")
     print(f"| processes at once | {given.fitters} |")
     print(f"| killed with SIGKILL at random instants | {found.kills} |")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from sklearn.base import clone
@@ -26,7 +27,8 @@ SPACE = {"learner": ["one_rule"], "n_rounds": [25, 3]}
 
 def tuner(**changes) -> PrivateTuner:
     estimator = SmoothBoostClassifier(schema=PEOPLE.schema)
-    return PrivateTuner(**({"estimator": estimator, "space": SPACE, "epsilon": 4.0} | changes))
+    given: dict[str, Any] = {"estimator": estimator, "space": SPACE, "epsilon": 4.0}
+    return PrivateTuner(**(given | changes))
 
 
 def test_the_best_run_has_the_guarantee_of_the_whole_and_predicts():

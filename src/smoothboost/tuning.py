@@ -105,6 +105,8 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Its accuracy on the other rows, with noise; as the best of several, it flatters.
     cv_results_ : dict
         The same as lists of one, as scikit-learn has them.
+    model_, privacy_, classes_ : Model, Guarantee, array
+        Those of the best run.
 
     Examples
     --------

@@ -56,6 +56,17 @@ class Evaluation:
     threshold : float or None
         With two classes, the probability of the second above which to predict it for the best
         accuracy, as far as these counts tell.
+    cells, bins, by_value : tuple
+        What the frames `confusion`, `calibration` and `groups` show.
+
+    Examples
+    --------
+    >>> from smoothboost import SmoothBoostClassifier, datasets
+    >>> demo = datasets.load_demo()
+    >>> clf = SmoothBoostClassifier(schema=demo.schema).fit(demo.data, demo.target)
+    >>> result = evaluate(clf, demo.test_data, demo.test_target, epsilon=0.5, by="owns_home")
+    >>> list(result.groups["group"])
+    ['false', 'true']
     """
 
     n_rows: int
@@ -69,9 +80,9 @@ class Evaluation:
     log_loss: float
     log_loss_interval: tuple[float, float]
     threshold: float | None
-    _confusion: tuple[Estimate, ...]
-    _bins: tuple[Bin, ...]
-    _groups: tuple[tuple[str, float, Estimate], ...] = ()
+    cells: tuple[Estimate, ...]
+    bins: tuple[Bin, ...]
+    by_value: tuple[tuple[str, float, Estimate], ...] = ()
 
     @property
     def confusion(self) -> Any:
@@ -81,9 +92,9 @@ class Evaluation:
             {
                 "class": [truth for truth, _ in pairs],
                 "predicted": [guess for _, guess in pairs],
-                "share": [each.value for each in self._confusion],
-                "low": [each.interval[0] for each in self._confusion],
-                "high": [each.interval[1] for each in self._confusion],
+                "share": [each.value for each in self.cells],
+                "low": [each.interval[0] for each in self.cells],
+                "high": [each.interval[1] for each in self.cells],
             }
         )
 
@@ -95,13 +106,13 @@ class Evaluation:
         """
         return make_frame(
             {
-                "from": [each.low for each in self._bins],
-                "to": [each.high for each in self._bins],
-                "rows": [each.rows for each in self._bins],
-                "predicted": [each.predicted for each in self._bins],
-                "observed": [each.observed.value for each in self._bins],
-                "low": [each.observed.interval[0] for each in self._bins],
-                "high": [each.observed.interval[1] for each in self._bins],
+                "from": [each.low for each in self.bins],
+                "to": [each.high for each in self.bins],
+                "rows": [each.rows for each in self.bins],
+                "predicted": [each.predicted for each in self.bins],
+                "observed": [each.observed.value for each in self.bins],
+                "low": [each.observed.interval[0] for each in self.bins],
+                "high": [each.observed.interval[1] for each in self.bins],
             }
         )
 
@@ -110,11 +121,11 @@ class Evaluation:
         """The accuracy by value of the column that `by` named, as a frame with intervals."""
         return make_frame(
             {
-                "group": [name for name, _, _ in self._groups],
-                "rows": [rows for _, rows, _ in self._groups],
-                "accuracy": [each.value for _, _, each in self._groups],
-                "low": [each.interval[0] for _, _, each in self._groups],
-                "high": [each.interval[1] for _, _, each in self._groups],
+                "group": [name for name, _, _ in self.by_value],
+                "rows": [rows for _, rows, _ in self.by_value],
+                "accuracy": [each.value for _, _, each in self.by_value],
+                "low": [each.interval[0] for _, _, each in self.by_value],
+                "high": [each.interval[1] for _, _, each in self.by_value],
             }
         )
 
@@ -203,7 +214,7 @@ def evaluate(
         ]
         fields = look.answer(counts[: len(counts) - len(grouped)], table.n_rows)
         if column is not None:
-            fields["_groups"] = tuple(_groups(released, column, counts[-1]))
+            fields["by_value"] = tuple(_groups(released, column, counts[-1]))
         classes = tuple(released.schema.target)
         result = Evaluation(table.n_rows, float(epsilon), float(delta), classes, **fields)
         reservation.spend(content_hash(repr(result)))

@@ -69,7 +69,7 @@ class TwoClassLook:
                 estimates.share_of(-np.log(chances), counts.leaves, counts.errors, n_rows),
             ),
             "threshold": float(ends[cut]),
-            "_bins": tuple(estimates.calibration(second, first, scale)),
+            "bins": tuple(estimates.calibration(second, first, scale)),
         }
 
 
@@ -120,7 +120,7 @@ class SeveralClassLook:
             **_fields("auroc", _mean([estimates.auroc(each, each.sizes[0]) for each in ranks])),
             **_fields("log_loss", estimates.share_of(losses, leaves, errors, n_rows)),
             "threshold": None,
-            "_bins": tuple(estimates.calibration(hits, misses, scale)),
+            "bins": tuple(estimates.calibration(hits, misses, scale)),
         }
 
 
@@ -136,7 +136,7 @@ def look_at(model: Model) -> Look:
 def _accuracy_and_confusion(counts: NoisyCounts, n_classes: int, n_rows: int) -> dict[str, Any]:
     return {
         **_fields("accuracy", estimates.accuracy(counts, n_classes, n_rows)),
-        "_confusion": tuple(estimates.confusion(counts, n_rows)),
+        "cells": tuple(estimates.confusion(counts, n_rows)),
     }
 
 

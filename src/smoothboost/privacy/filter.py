@@ -234,6 +234,18 @@ class Filter:
         cap = floor_to(cap * (1 - 1e-9), TOTAL_BITS)
         return cls(epsilon, delta, Fraction(order), Fraction(cap), others)
 
+    @property
+    def is_valid(self) -> bool:
+        """Whether these shares of delta, and this cap at this order, keep the budget."""
+        if not 0 <= self.others <= self.delta:
+            return False
+        if self.order is None:
+            return True
+        if self.others == self.delta or self.order <= 1:
+            return False
+        lost = _conversion(float(self.order), float(self.delta - self.others))
+        return float(self.cap) <= float(self.epsilon) - lost
+
     def admits(self, so_far: Totals, charge: Charge) -> bool:
         """Tell whether a use may follow those so far.
 

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from decimal import ROUND_DOWN, Context
 from fractions import Fraction
 from hashlib import sha256
 from os import PathLike
@@ -28,7 +29,20 @@ from smoothboost.privacy.ledger_file import Entry
 
 
 class BudgetExceededError(ValueError):
-    """A use does not fit into what is left of a ledger's budget; nothing was spent."""
+    """A use does not fit into what is left of a ledger's budget; nothing was spent.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> ledger = Ledger.create(Path(mkdtemp()) / "people.ledger", table="people", epsilon=1.0)
+    >>> ledger.record("mean age, by hand", epsilon=0.75)
+    >>> try:
+    ...     ledger.record("once more", epsilon=0.75)
+    ... except BudgetExceededError:
+    ...     print(ledger.status().left, "is left")
+    0.25 is left
+    """
 
 
 @dataclass(frozen=True)
@@ -248,7 +262,7 @@ class Ledger:
 
     def status(self) -> Status:
         """Return the verified ledger as it stands."""
-        return _status(ledger_file.read(self.path))
+        return status_of(ledger_file.read(self.path))
 
     def entries(self) -> list[Entry]:
         """Return all entries, verified."""
@@ -309,7 +323,7 @@ class Ledger:
     def _book(self, use: Use, what: str, schema_hash: str | None) -> Reservation:
         token = secrets.token_hex(16)
         with ledger_file.appending(self.path) as (entries, append):
-            status = _status(entries)
+            status = status_of(entries)
             if schema_hash is not None and status.schemas and schema_hash not in status.schemas:
                 raise ValueError(
                     f"Expected rows of {status.table!r}, whose ledger {self.path} knows other "
@@ -354,12 +368,24 @@ def booked(
         yield reservation
 
 
+def rounded_down(epsilon: float) -> str:
+    """Return four digits of what is left: never more than that.
+
+    Examples
+    --------
+    >>> rounded_down(0.3), rounded_down(0.29999)
+    ('0.3', '0.2999')
+    """
+    shorter = Context(prec=4, rounding=ROUND_DOWN).create_decimal(repr(epsilon))
+    return f"{float(shorter):g}"
+
+
 def _refusal(path: Path, status: Status, charge: Charge) -> str:
     epsilon, delta = map(float, charge.claim)
     asked = f"epsilon = {epsilon:g}" + (f", delta = {delta:g}" if delta else "")
     return (
         f"Expected a use that fits into what is left of {status.table!r} ({path}), got one of "
-        f"{asked}: epsilon = {status.left:.4g} is left. Nothing was spent."
+        f"{asked}: epsilon = {rounded_down(status.left)} is left. Nothing was spent."
     )
 
 
@@ -367,7 +393,7 @@ def _append(path: Path, body: dict[str, Any]) -> None:
     """Append an entry, if it can follow those before."""
     with ledger_file.appending(path) as (entries, append):
         append(body | _signature(max(entries[-1].body["when"], _now())))
-        _status(entries)
+        status_of(entries)
 
 
 def _now() -> str:
@@ -394,7 +420,7 @@ def _check_clock(last: str) -> str:
     return now
 
 
-def _status(entries: list[Entry]) -> Status:
+def status_of(entries: list[Entry]) -> Status:
     """Read what entries say, and refuse what cannot be."""
     first = entries[0].body
     if first.get("kind") != "created":
@@ -414,6 +440,8 @@ def _status(entries: list[Entry]) -> Status:
             declared.append(entry.body["schema"])
         elif kind == "reserved":
             booking = _reserved(entry.body)
+            if booking.use != str(len(bookings) + 1):
+                raise ValueError(f"Expected use {len(bookings) + 1} next, got {booking.use!r}.")
             bookings[booking.use] = booking
         elif kind in ("spent", "released"):
             use = entry.body["use"]

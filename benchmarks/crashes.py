@@ -166,7 +166,7 @@ def main() -> None:
         found = crash(Path(folder), given.kills, given.fitters, given.epsilon, given.seed)
     print("# A ledger whose users were killed\n")
     command = " ".join(["python benchmarks/crashes.py", *sys.argv[1:]])
-    print(f"Made by `{command}`, seed {given.seed}. `make soak` kills 400.\n")
+    print(f"Made by `make soak`; this run was `{command}`, seed {given.seed}.\n")
     print("| | |\n| --- | ---: |")
     print(f"| processes at once | {given.fitters} |")
     print(f"| killed with SIGKILL at random instants | {found.kills} |")

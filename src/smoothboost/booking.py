@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import ROUND_DOWN, Context
 from fractions import Fraction
+from math import isinf
 from typing import Any
 
 from smoothboost.fitting.plan import Plan
@@ -16,12 +18,14 @@ def ledger_of(estimator: Any, schema: Schema | None) -> Ledger | None:
     """Return the verified ledger of an estimator, if it has one, or refuse what none can book."""
     if estimator.ledger is None:
         return None
-    if estimator.epsilon is None:
-        raise ValueError("Expected an epsilon with a ledger, got None: no budget would do.")
+    if estimator.epsilon is None or isinf(estimator.epsilon):
+        raise ValueError(
+            f"Expected a finite epsilon with a ledger, got {estimator.epsilon}: no budget would do."
+        )
     if estimator.random_state is not None:
         raise ValueError(
-            "Expected random_state=None with a ledger: seeded noise protects nobody, whatever "
-            "is booked."
+            "Expected no random_state with a ledger, got one: seeded noise protects nobody, "
+            "whatever is booked."
         )
     if schema is None or schema.drafted:
         raise ValueError(
@@ -75,13 +79,16 @@ def refuse_early(ledger: Ledger, plan: Plan, plan_for: Callable[[float], Plan]) 
         return
     assert plan.budget.epsilon is not None
     low, high = 0.0, float(plan.budget.epsilon)
+    if 1e-4 <= status.left < high and fits(plan_for(status.left)):
+        low = status.left
     while high - low > 0.01 * high:
         middle = (low + high) / 2
         if middle < 1e-4:
             break
         low, high = (middle, high) if fits(plan_for(middle)) else (low, middle)
     asked = words_for(plan, plan.measure.n_rows)
-    hint = f"with epsilon = {low:.2g} it would fit" if low else "nothing like it would fit"
+    shorter = Context(prec=3, rounding=ROUND_DOWN).create_decimal(repr(low))
+    hint = f"with epsilon = {float(shorter):g} it would fit" if low else "nothing like it would fit"
     raise BudgetExceededError(
         f"Expected a fit within what is left of {status.table!r} ({ledger.path}), got: {asked}; "
         f"{hint}. Nothing was spent."

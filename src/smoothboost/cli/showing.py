@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from smoothboost.release.model import Model
 
 PLAIN = {"≤": "<=", "≥": ">=", "█": "#", "×": "x", "…": "...", "–": "-", "—": "-", "ε": "epsilon"}
+PLAIN["░"] = "."
 """What stands for a sign that a terminal cannot show."""
 
 

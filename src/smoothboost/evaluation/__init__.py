@@ -85,13 +85,17 @@ class Evaluation:
     by_value: tuple[tuple[str, float, Estimate], ...] = ()
 
     @property
+    def confusion_pairs(self) -> list[tuple[Any, Any]]:
+        """The class and the prediction that each of `cells` is the share of."""
+        return [(truth, guess) for truth in self.classes for guess in self.classes]
+
+    @property
     def confusion(self) -> Any:
         """The share of rows of each class and prediction, as a frame with intervals."""
-        pairs = [(truth, guess) for truth in self.classes for guess in self.classes]
         return make_frame(
             {
-                "class": [truth for truth, _ in pairs],
-                "predicted": [guess for _, guess in pairs],
+                "class": [truth for truth, _ in self.confusion_pairs],
+                "predicted": [guess for _, guess in self.confusion_pairs],
                 "share": [each.value for each in self.cells],
                 "low": [each.interval[0] for each in self.cells],
                 "high": [each.interval[1] for each in self.cells],
@@ -189,9 +193,8 @@ def evaluate(
     Guarantee: counts with noise (docs/privacy/counts.md).
     """
     released = _released(model)
-    budget = _budget(epsilon, delta, rows_per_person)
+    budget, column = check_arguments(released, epsilon, delta, by, rows_per_person)
     book = None if ledger is None else Ledger.of(ledger)
-    column = None if by is None else _column(released, by)
     table = _table(released, X, y)
     votes, labels = released.count_coded(table.codes), table.labels.astype(np.intp)
     look, share = look_at(released), Fraction(1)
@@ -203,7 +206,7 @@ def evaluate(
         grouped = [by_group(released, votes, labels, codes, n_groups, GROUPS_SHARE)]
     partitions = [*look.partitions(released, votes, labels, share), *grouped]
     pricing = price(partitions, budget)
-    what = f"evaluate model {released.content_hash[:16]} on {table.n_rows:,} rows"
+    what = f"evaluate model {released.content_hash[:8]} on {table.n_rows:,} rows"
     schema = released.schema.content_hash
     with booked(book, pricing.use, what, schema, rows_per_person) as reservation:
         reservation.begin()
@@ -219,6 +222,13 @@ def evaluate(
         result = Evaluation(table.n_rows, float(epsilon), float(delta), classes, **fields)
         reservation.spend(content_hash(repr(result)))
     return result
+
+
+def check_arguments(
+    model: Model, epsilon: float, delta: float, by: str | None, rows_per_person: int
+) -> tuple[Budget, int | None]:
+    """Return the budget, and the number of the column to group by, or refuse; reads no row."""
+    return _budget(epsilon, delta, rows_per_person), None if by is None else _column(model, by)
 
 
 def _released(model: Any) -> Model:
@@ -244,6 +254,10 @@ def _column(model: Model, by: str) -> int:
 
 
 def _table(model: Model, X: Any, y: Any) -> Table:
+    if isinstance(X, Table):  # rows that were read before
+        if X.schema != model.schema:
+            raise ValueError("Expected a table of the model's schema, got one of another.")
+        return X
     if is_source(X):
         return read_codes(model.schema, X, y, usual_count())
     return Table.from_frame(model.schema, X, y, usual_count())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_DOWN, Context
 from fractions import Fraction
 from math import inf, log, log1p
 from typing import Protocol
@@ -277,6 +278,13 @@ class Filter:
             order, rest = float(self.order), float(self.cap - so_far.renyi)
             left = max(left, largest(rest, lambda x: float(pure_curve(x, order)), start=1.0))
         return left
+
+    def left_words(self, so_far: Totals) -> str:
+        """Say what is left, in four digits that are never more than that."""
+        left = Context(prec=4, rounding=ROUND_DOWN).create_decimal(repr(self.left(so_far)))
+        composes = self.order is not None and left > 0
+        more = " for a single choice, and more for a use of many small ones" if composes else ""
+        return f"epsilon = {float(left):g} is left{more}"
 
     def used(self, so_far: Totals) -> float:
         """Return which part of the budget is used: the smaller of the two ways to count."""

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from decimal import ROUND_DOWN, Context
 from fractions import Fraction
 from hashlib import sha256
 from os import PathLike
@@ -118,6 +117,11 @@ class Status:
     def left(self) -> float:
         """The largest epsilon of a further use with delta = 0."""
         return self.budget.left(self.totals)
+
+    @property
+    def left_words(self) -> str:
+        """The same in words."""
+        return self.budget.left_words(self.totals)
 
 
 @dataclass
@@ -368,24 +372,12 @@ def booked(
         yield reservation
 
 
-def rounded_down(epsilon: float) -> str:
-    """Return four digits of what is left: never more than that.
-
-    Examples
-    --------
-    >>> rounded_down(0.3), rounded_down(0.29999)
-    ('0.3', '0.2999')
-    """
-    shorter = Context(prec=4, rounding=ROUND_DOWN).create_decimal(repr(epsilon))
-    return f"{float(shorter):g}"
-
-
 def _refusal(path: Path, status: Status, charge: Charge) -> str:
     epsilon, delta = map(float, charge.claim)
     asked = f"epsilon = {epsilon:g}" + (f", delta = {delta:g}" if delta else "")
     return (
         f"Expected a use that fits into what is left of {status.table!r} ({path}), got one of "
-        f"{asked}: epsilon = {rounded_down(status.left)} is left. Nothing was spent."
+        f"{asked}: {status.left_words}. Nothing was spent."
     )
 
 

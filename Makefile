@@ -162,6 +162,9 @@ soak: $(VENV)/ready  ## tables larger than memory (12 GB of disk for a while); a
 	$(RUN) python benchmarks/soak.py | tee docs/results/soak.md
 	$(RUN) python benchmarks/crashes.py | tee docs/results/crashes.md
 
+evaluation: $(VENV)/ready  ## how often the intervals of private evaluations hold the truth
+	$(RUN) python benchmarks/evaluation.py | tee docs/results/evaluation.md
+
 docs: $(VENV)/ready  ## build the site of these pages into build/site
 	$(RUN) python -m sphinx -W --keep-going --quiet -c docs -d build/site-cache . build/site
 	@echo "Open build/site/index.html"

@@ -78,6 +78,7 @@ NAVIGATION = {
         "docs/results/cluster",
         "docs/results/soak",
         "docs/results/crashes",
+        "docs/results/evaluation",
         "docs/paper/README",
         "docs/paper-differences",
         "docs/paper-errata",

@@ -158,8 +158,12 @@ audit-full: $(VENV)/ready  ## the exhaustive audits that are too large for CI
 startup: $(VENV)/ready  ## what help and imports cost beside those of Typer and scikit-learn
 	$(RUN) python benchmarks/startup.py | tee docs/results/startup.md
 
-soak: $(VENV)/ready  ## fits of tables larger than memory, streamed; takes 12 GB of disk for a while
+soak: $(VENV)/ready  ## tables larger than memory (12 GB of disk for a while); a ledger whose users are killed
 	$(RUN) python benchmarks/soak.py | tee docs/results/soak.md
+	$(RUN) python benchmarks/crashes.py | tee docs/results/crashes.md
+
+evaluation: $(VENV)/ready  ## how often the intervals of private evaluations hold the truth
+	$(RUN) python benchmarks/evaluation.py | tee docs/results/evaluation.md
 
 docs: $(VENV)/ready  ## build the site of these pages into build/site
 	$(RUN) python -m sphinx -W --keep-going --quiet -c docs -d build/site-cache . build/site

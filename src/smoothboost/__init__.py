@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from smoothboost._version import __version__ as __version__
     from smoothboost.classifier import SmoothBoostClassifier
+    from smoothboost.evaluation import Evaluation, evaluate
     from smoothboost.exceptions import (
         BudgetTooSmallWarning,
         PrivacyLeakWarning,
@@ -18,22 +19,28 @@ if TYPE_CHECKING:
     from smoothboost.learners.one_rule import OneRule
     from smoothboost.learners.pair_rule import PairRule
     from smoothboost.learners.top_down import TopDown
+    from smoothboost.privacy.ledger import BudgetExceededError, Ledger
     from smoothboost.release.model import Model
     from smoothboost.release.plots import ShapeDisplay, VotesDisplay
     from smoothboost.release.privacy_curve import PrivacyCurveDisplay
     from smoothboost.table.schema import Boolean, Categorical, Date, Numeric, Schema
+    from smoothboost.tuning import PrivateTuner
 
 __all__ = [
     "Boolean",
+    "BudgetExceededError",
     "BudgetTooSmallWarning",
     "Categorical",
     "Date",
+    "Evaluation",
+    "Ledger",
     "Model",
     "Numeric",
     "OneRule",
     "PairRule",
     "PrivacyCurveDisplay",
     "PrivacyLeakWarning",
+    "PrivateTuner",
     "Schema",
     "SeededNoiseWarning",
     "ShapeDisplay",
@@ -41,19 +48,24 @@ __all__ = [
     "TopDown",
     "VotesDisplay",
     "WeakPrivacyWarning",
+    "evaluate",
 ]
 
 _HOMES = {
     "Boolean": "table.schema",
+    "BudgetExceededError": "privacy.ledger",
     "BudgetTooSmallWarning": "exceptions",
     "Categorical": "table.schema",
     "Date": "table.schema",
+    "Evaluation": "evaluation",
+    "Ledger": "privacy.ledger",
     "Model": "release.model",
     "Numeric": "table.schema",
     "OneRule": "learners.one_rule",
     "PairRule": "learners.pair_rule",
     "PrivacyCurveDisplay": "release.privacy_curve",
     "PrivacyLeakWarning": "exceptions",
+    "PrivateTuner": "tuning",
     "Schema": "table.schema",
     "SeededNoiseWarning": "exceptions",
     "ShapeDisplay": "release.plots",
@@ -62,6 +74,7 @@ _HOMES = {
     "VotesDisplay": "release.plots",
     "WeakPrivacyWarning": "exceptions",
     "__version__": "_version",
+    "evaluate": "evaluation",
 }
 """The module that each name is in."""
 

@@ -10,12 +10,13 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from smoothboost import _validate
 from smoothboost._show import progress
+from smoothboost.booking import ledger_of, refuse_early, use_of, words_for
 from smoothboost.counting.engine import CountEngine
 from smoothboost.exceptions import PrivacyLeakWarning
 from smoothboost.fitted import Fitted, is_named
@@ -36,6 +37,7 @@ from smoothboost.parameters import (
     threads_of,
 )
 from smoothboost.privacy.guarantee import Guarantee
+from smoothboost.privacy.ledger import Ledger, Reservation, Unbooked
 from smoothboost.release.model import Model
 from smoothboost.release.plain_state import PlainState
 from smoothboost.settling import LEARNERS as LEARNERS
@@ -104,6 +106,9 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
     monotone_columns : mapping of str to {1, -1}, or None, default None
         Columns whose effect must be monotone: 1 lets only rules compete that never move to an
         earlier declared class as the value grows, -1 never to a later one.
+    ledger : Ledger, path or None, default None
+        The budget of the people whose rows these are: the fit's full cost is booked there before
+        the first private choice, or the fit is refused.
     n_jobs : int or None, default None
         Threads; -1 uses all processors, -2 all but one. None uses all that this process may use,
         fewer if OMP_NUM_THREADS or `threadpoolctl.threadpool_limits` say so. The model does not
@@ -159,6 +164,7 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         rows_per_person: int = 1,
         forbidden_columns: Sequence[str] = (),
         monotone_columns: Mapping[str, int] | None = None,
+        ledger: Ledger | str | PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -178,6 +184,7 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         self.rows_per_person = rows_per_person
         self.forbidden_columns = forbidden_columns
         self.monotone_columns = monotone_columns
+        self.ledger = ledger
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -201,11 +208,33 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         self
         """
         check_other_arguments(others)
-        self._check_declarations()
+        ledger = ledger_of(self, self._check_declarations())
         schema, X, y = self._declare(X, y)
         table = self._encode(schema, X, y)
         candidates, plan = self._settle(schema, table.n_rows)
         warn_of_budget(plan, candidates[0], schema)
+        if ledger is None:
+            self._release(schema, table, candidates, plan, Unbooked())
+            return self
+        refuse_early(ledger, plan, lambda epsilon: self._plan_with(epsilon, schema, table.n_rows))
+        what, rows = words_for(plan, table.n_rows), plan.budget.rows_per_person
+        with ledger.reserve(use_of(plan), what, schema.content_hash, rows) as reservation:
+            self._release(schema, table, candidates, plan, reservation)
+        return self
+
+    def _plan_with(self, epsilon: float, schema: Schema, n_rows: int) -> Plan:
+        """Return the plan of the same fit with another epsilon."""
+        return settle(clone(self).set_params(epsilon=epsilon), schema, n_rows)[1]
+
+    def _release(
+        self,
+        schema: Schema,
+        table: Any,
+        candidates: tuple[Candidates, ...],
+        plan: Plan,
+        reservation: Reservation | Unbooked,
+    ) -> None:
+        """Make the planned choices, and keep what they release."""
         bits = bit_source(self.random_state, private=plan.mechanism is not None)
 
         engines = self._engines(table, candidates, plan.measure.n_rounds)
@@ -215,6 +244,7 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         costs = costs_of(decision, own, table.n_rows, in_votes)
         booster = Booster(engines, candidates, plan, costs)
         # Set before the first choice: from here on the budget counts as spent, come what may.
+        reservation.begin()
         private = plan.budget.epsilon is not None
         self.privacy_ = Guarantee(
             epsilon=None if plan.budget.epsilon is None else float(plan.budget.epsilon),
@@ -232,7 +262,7 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         link = booster.released_link(costs(booster.shares))
         self.model_ = Model(schema, rules, self.privacy_, link, booster.errors)
         self.classes_ = np.unique(self.model_.classes)
-        return self
+        reservation.spend(self.model_.content_hash)
 
     def _encode(self, schema: Schema, X: Any, y: Any) -> Any:
         """Return the rows as codes: something with `n_rows` that `_engines` knows."""

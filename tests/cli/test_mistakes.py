@@ -17,7 +17,7 @@ from commands import COLUMNS, HEADER
 from people import fitted
 from typer.testing import CliRunner
 
-from smoothboost import Schema, cli
+from smoothboost import Ledger, Schema, cli
 from smoothboost.fitting.boost import Booster
 
 DECLARED = {
@@ -30,6 +30,8 @@ ROW = "secret,40,clerk,True,low\n"
 FIT = "fit rows.csv --schema schema.json --target income --epsilon 1 -o out.json"
 PLAN = "plan schema.json --rows 600 --epsilon 1"
 PREDICT = "predict model.json rows.csv -o out.csv"
+EVALUATE = "evaluate model.json rows.csv --target income --epsilon 0.1"
+NEW = "ledger create new.ledger --table people --epsilon 1"
 DRAFT = "schema draft rows.csv --target income -o out.json"
 
 
@@ -40,8 +42,14 @@ def model_text() -> str:
     return fitted(frame, labels, schema=Schema.from_dict(DECLARED), n_rounds=2).model_.to_json()
 
 
+@pytest.fixture(scope="module")
+def ledger_bytes(tmp_path_factory) -> bytes:
+    ledger = Ledger.create(tmp_path_factory.mktemp("books") / "a", table="people", epsilon=0.5)
+    return ledger.path.read_bytes()
+
+
 @pytest.fixture
-def desk(folder, model_text, monkeypatch) -> Path:
+def desk(folder, model_text, ledger_bytes, monkeypatch) -> Path:
     """A folder of good and bad files; no budget may be spent."""
     monkeypatch.setattr(Booster, "propose", lambda *_: pytest.fail("spent"))
     texts = {
@@ -81,6 +89,8 @@ def desk(folder, model_text, monkeypatch) -> Path:
     }
     for name, text in texts.items():
         Path(name).write_text(text)
+    Path("people.ledger").write_bytes(ledger_bytes)
+    Path("forged.ledger").write_bytes(ledger_bytes.replace(b'"people"', b'"patron"'))
     Path("binary.json").write_bytes(b"\xff\xfe\x00secret")
     Path("stuff").mkdir()
     Path("stuff/notes.txt").write_text("secret")
@@ -200,6 +210,46 @@ MISTAKES: list[tuple[str, tuple[str, ...]]] = [
     (f"{DRAFT} --target incme", ("'incme'", "rows.csv", "Did you mean 'income'?")),
     (DRAFT.replace("income", "job"), ("'job'", "some have none")),
     (DRAFT.replace("rows.csv", "empty.csv"), ("empty.csv", "column names")),
+    # ledgers
+    ("ledger", ("Missing command", "smoothboost ledger --help")),
+    ("ledger shwo people.ledger", ("'shwo'", "Did you mean 'show'?")),
+    ("ledger show", ("Missing argument 'LEDGER'",)),
+    ("ledger show absent.ledger", ("a ledger at absent.ledger", "create one first")),
+    ("ledger show rows.csv", ("rows.csv", "not a database")),
+    ("ledger show stuff", ("stuff", "unable to open")),
+    ("ledger show forged.ledger", ("entry 1 of forged.ledger", "a changed one")),
+    ("ledger verify forged.ledger", ("entry 1 of forged.ledger", "a changed one")),
+    ("ledger verify people.ledger --head 12ab", ("Expected --head", "'12ab'")),
+    (NEW.replace("new.", "people."), ("people.ledger not to exist yet", "name another")),
+    (NEW.replace("new.", "absent/new."), ("absent/new.ledger", "No such file or directory")),
+    (f"{NEW} --table ' '", ("Expected a name for the table", "got ' '")),
+    (f"{NEW} --epsilon inf", ("Expected --epsilon > 0", "got inf")),
+    (f"{NEW} --delta 1", ("Expected --delta in [0, 1)", "got 1")),
+    (f"{NEW} --rows-per-person 0", ("Expected --rows-per-person", "got 0")),
+    ("ledger create new.ledger --epsilon 1", ("Missing option '--table'",)),
+    ("ledger record people.ledger --what ' ' --epsilon 1", ("Expected --what",)),
+    (
+        "ledger record people.ledger --what age --epsilon 1",
+        ("epsilon = 0.5 is left", "Nothing was spent"),
+    ),
+    ("ledger add-schema people.ledger model.json", ("model.json",)),
+    (f"{FIT} --ledger absent.ledger", ("a ledger at absent.ledger", "create one first")),
+    (f"{FIT} --ledger people.ledger -q", ("with epsilon = 0.5 it would fit", "Nothing was spent")),
+    (f"{FIT} --ledger people.ledger --seed 1", ("Expected no --seed with a ledger",)),
+    (f"{FIT} --ledger people.ledger --epsilon inf", ("Expected a finite epsilon", "got inf")),
+    (
+        f"{FIT} --ledger people.ledger --epsilon 0.1 --rows-per-person 2 -q",
+        ("Expected --rows-per-person=1, as the ledger people.ledger declares", "got 2"),
+    ),
+    # evaluations
+    (EVALUATE.replace("0.1", "inf"), ("Expected --epsilon > 0", "got inf")),
+    (EVALUATE.replace("income", "incme"), ("incme", "rows.csv")),
+    (f"{EVALUATE} --by wage", ("Expected --by to be a declared column", "'wage'")),
+    (f"{EVALUATE} --epsilon 1 --ledger people.ledger -q", ("epsilon = 0.5 is left",)),
+    (f"{EVALUATE} --ledger absent.ledger", ("absent.ledger", "create one first")),
+    (f"{EVALUATE} -o model.json", ("model.json not to exist", "--force")),
+    (EVALUATE.replace("model.json", "schema.json"), ("schema.json",)),
+    (EVALUATE.replace("rows.csv", "label.csv"), ("'low', 'high'", "some are not")),
     ("docs selectoin", ("'selectoin'", "Did you mean 'selection'?", "smoothboost docs")),
 ]
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 import smoothboost
-from smoothboost.cli import app, schema_app
+from smoothboost.cli import app, ledger_app, schema_app
 
 SLOW = {"numpy", "pandas", "polars", "pyarrow", "scipy", "sklearn", "narwhals", "joblib", "dask"}
 SLOW |= {"matplotlib", "onnx", "rich"}
@@ -42,7 +42,10 @@ def test_importing_the_package_loads_nothing_else():
 def test_help_of_any_command_loads_nothing_slow():
     names = [[command.callback.__name__] for command in app.registered_commands]
     names += [["schema", command.callback.__name__] for command in schema_app.registered_commands]
+    names += [["ledger", command.callback.__name__] for command in ledger_app.registered_commands]
+    names = [[word.replace("_", "-") for word in name] for name in names]
     assert ["schema", "draft"] in names
+    assert ["ledger", "add-schema"] in names
     arguments = [[], ["--help"], ["--version"], ["version", "--json"], ["schema", "--help"]]
     arguments += [[*name, "--help"] for name in names]
     assert loaded_by(COMMANDS.format(arguments=arguments)) & SLOW == set()

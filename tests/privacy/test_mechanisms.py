@@ -194,7 +194,7 @@ class TestSamplerIsExact:
         more = SeededBits(seed).take(64)
         uniform = Fraction((word << 512) | int.from_bytes(more, "big"), 1 << 528)
         low, high = exp_bounds(x, 400)
-        decided = mechanisms._is_below_exp(word, 16, x, GivenBits(more))
+        decided = mechanisms.is_below_exp(word, 16, x, GivenBits(more))
         if uniform * 2**400 + 1 < low:
             assert decided
         if uniform * 2**400 > high:

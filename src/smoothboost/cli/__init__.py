@@ -1,4 +1,4 @@
-"""The command line: declare, plan, fit, predict and explain.
+"""The command line: declare, plan, fit, evaluate, predict and explain.
 
 Of the private rows, only their number and the released model are ever shown. Modules of commands
 import what is slow to import inside their functions, so that help comes at once.
@@ -15,7 +15,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from smoothboost.cli import demo, docs, explain, export, fit, plan, predict, report, schema, version
+from smoothboost.cli import (
+    demo,
+    docs,
+    evaluate,
+    explain,
+    export,
+    fit,
+    ledger,
+    plan,
+    predict,
+    report,
+    schema,
+    version,
+)
 from smoothboost.cli.options import naming_options
 from smoothboost.cli.showing import err, print_anything, reason, say, warn
 
@@ -84,10 +97,15 @@ app = typer.Typer(
 )
 schema_app = typer.Typer(help="Make the schema: the declared public facts.", rich_markup_mode=None)
 app.add_typer(schema_app, name="schema")
+ledger_app = typer.Typer(
+    help="Keep the budget of a table's people over all uses.", rich_markup_mode=None
+)
+app.add_typer(ledger_app, name="ledger")
 
 for command in (
     demo.demo,
     fit.fit,
+    evaluate.evaluate,
     predict.predict,
     explain.explain,
     report.report,
@@ -99,6 +117,15 @@ for command in (
     app.command(help=_help_of(command))(command)
 for command in (schema.draft, schema.check):
     schema_app.command(help=_help_of(command))(command)
+for command in (
+    ledger.create,
+    ledger.show,
+    ledger.verify,
+    ledger.record,
+    ledger.add_schema,
+    ledger.export,
+):
+    ledger_app.command(help=_help_of(command))(command)
 
 
 def _show_version(wanted: bool) -> None:

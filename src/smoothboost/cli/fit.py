@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from smoothboost import _validate
 from smoothboost.cli import options
+from smoothboost.cli.ledger import say_left
 from smoothboost.cli.showing import (
     Stopped,
     err,
@@ -38,6 +39,7 @@ def fit(
     format: options.Format = None,
     decimal: options.Decimal = None,
     seed: options.Seed = None,
+    ledger: options.LedgerOption = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -50,6 +52,7 @@ def fit(
                --target income --epsilon 0.5 -o income.model.json
     """
     with _telling_what_was_spent() as estimators:
+        from smoothboost.booking import ledger_of
         from smoothboost.fitting.plan_text import plan_document, plan_table
         from smoothboost.parameters import threads_of
         from smoothboost.table.batches import read_codes
@@ -62,9 +65,12 @@ def fit(
                 f"Expected the target {target!r} not to be a column of {schema}, got it."
             )
         shown = int(not quiet)
-        classifier = asked.classifier(declared, epsilon=epsilon, random_state=seed, verbose=shown)
+        classifier = asked.classifier(
+            declared, epsilon=epsilon, random_state=seed, ledger=ledger, verbose=shown
+        )
         estimators.append(classifier)
         classifier.plan(n_rows=1)  # any bad declaration is told before a row is read
+        book = ledger_of(classifier, declared)
         if seed is not None:
             _validate.whole("seed", seed, 0)
         reading = Reading(separator, encoding, format, decimal)
@@ -80,6 +86,8 @@ def fit(
     # The model is in its place before anything of it is printed: no terminal can lose it.
     if not quiet and not as_json:
         say_written(output, model)
+        if book is not None:
+            say_left(book)
         show_model(model)
     if as_json:
         from smoothboost.cli.explain import model_document

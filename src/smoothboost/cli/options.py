@@ -74,6 +74,16 @@ SchemaOption = Annotated[
 ]
 Target = Annotated[str, typer.Option(metavar="COL", help="The column that holds the classes.")]
 Epsilon = Annotated[float, typer.Option(help="The total budget; inf switches the noise off.")]
+Delta = Annotated[float, typer.Option(help="0 is pure differential privacy.")]
+RowsPerPerson = Annotated[int, typer.Option(help="The most rows one person may have.")]
+LedgerOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        metavar="LEDGER",
+        help="Book the cost in this ledger before anything is chosen, or refuse.",
+    ),
+]
 Rounds = Annotated[int | None, typer.Option(help="Rules to choose.", show_default="auto")]
 Seed = Annotated[
     int | None, typer.Option(help="Repeatable noise: for tests only, as it is not private.")
@@ -95,6 +105,7 @@ Quiet = Annotated[
 ]
 
 PARAMETERS = {
+    "by": "--by",
     "class_weight": "--class-weight",
     "constraints": "--forbid and --monotone",
     "density": "--density",
@@ -112,6 +123,7 @@ PARAMETERS = {
     "monotone_columns": "--monotone",
     "n_rounds": "--rounds",
     "n_rows": "--rows",
+    "random_state": "--seed",
     "seed": "--seed",
     "rows_per_person": "--rows-per-person",
     "separator": "--separator",
@@ -144,7 +156,7 @@ def naming_options(message: str) -> str:
 class FitOptions:
     """What `fit` and `plan` ask alike: an option of both for each field."""
 
-    delta: Annotated[float, typer.Option(help="0 is pure differential privacy.")] = 0.0
+    delta: Delta = 0.0
     rounds: Rounds = None
     density: Annotated[
         float | None,
@@ -174,7 +186,7 @@ class FitOptions:
             show_default="accuracy",
         ),
     ] = None
-    rows_per_person: Annotated[int, typer.Option(help="The most rows one person may have.")] = 1
+    rows_per_person: RowsPerPerson = 1
     class_weight: Annotated[
         list[str] | None,
         typer.Option(

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
     from smoothboost.privacy.guarantee import Guarantee
     from smoothboost.release.model import Model
 
-PLAIN = {"≤": "<=", "≥": ">=", "█": "#", "×": "x", "…": "...", "–": "-", "—": "-", "ε": "epsilon"}
+PLAIN = {
+    "≤": "<=",
+    "≥": ">=",
+    "█": "#",
+    "░": ".",
+    "×": "x",
+    "…": "...",
+    "–": "-",
+    "—": "-",
+    "ε": "epsilon",
+}
 """What stands for a sign that a terminal cannot show."""
 
 

@@ -22,7 +22,7 @@ Float = NDArray[np.float64]
 _ROUNDING = 4e-15
 """Added to curves, per unit of what was cancelled: more than their double arithmetic loses."""
 
-_RATE_BITS, _TOTAL_BITS = 30, 34
+RATE_BITS, TOTAL_BITS = 30, 34
 """How many binary digits of rates and of totals are kept.
 
 The last digits of logarithms and exponentials differ from processor to processor; models do not.
@@ -79,12 +79,23 @@ def zcdp_epsilon(spends: Sequence[Spend], delta: float) -> float:
     -----
     Guarantee: zero-concentrated composition (docs/privacy/composition.md).
     """
-    if delta <= 0:
-        return np.inf
     rho = sum(
         spend.count * float(spend.epsilon) ** 2 / (8 if spend.bounded_range else 2)
         for spend in spends
     )
+    return concentrated_epsilon(rho, delta)
+
+
+def concentrated_epsilon(rho: float, delta: float) -> float:
+    """Return the epsilon at delta of what is rho-zCDP.
+
+    Examples
+    --------
+    >>> round(concentrated_epsilon(0.01, 1e-6), 3)
+    0.686
+    """
+    if delta <= 0:
+        return np.inf
     return _convert(lambda order: rho * order, delta)
 
 
@@ -102,6 +113,18 @@ def renyi_epsilon(spends: Sequence[Spend], delta: float) -> float:
     """
     if delta <= 0:
         return np.inf
+    return _convert(renyi_curve(spends), delta)
+
+
+def renyi_curve(spends: Sequence[Spend]) -> Callable[[Float], Float]:
+    """Return the Rényi divergences of choices, as a function of orders.
+
+    Examples
+    --------
+    >>> curve = renyi_curve([Spend(0.1, bounded_range=True, count=8)])
+    >>> curve(np.array([2.0, 8.0])).round(3)
+    array([0.02, 0.08])
+    """
     epsilons = np.array([float(spend.epsilon) for spend in spends])[:, None]
     counts = np.array([spend.count for spend in spends], dtype=np.float64)
     bounded = np.array([spend.bounded_range for spend in spends])
@@ -110,7 +133,16 @@ def renyi_epsilon(spends: Sequence[Spend], delta: float) -> float:
         for curve, chosen in ((bounded_range_curve, bounded), (pure_curve, ~bounded))
         if chosen.any()
     ]
-    return _convert(lambda order: sum(c @ curve(e, order) for curve, e, c in curves), delta)
+    return lambda orders: np.asarray(sum(c @ curve(e, orders) for curve, e, c in curves))
+
+
+def epsilons_at(orders: Float, divergences: Float | float, delta: float) -> Float:
+    """Return the epsilon at delta that a Rényi divergence of each order proves.
+
+    Canonne, Kamath and Steinke (2020), Proposition 12.
+    """
+    lost = np.log1p(-1 / orders) - (log(delta) + np.log(orders)) / (orders - 1)
+    return np.asarray(divergences + lost)
 
 
 ACCOUNTANTS: dict[str, Accountant] = {
@@ -145,7 +177,7 @@ def proven_epsilon(spends: Sequence[Spend], delta: float) -> float:
     -----
     Guarantee: no less than `total_epsilon` (docs/privacy/composition.md).
     """
-    return min(pure_epsilon(spends), -_floor(-total_epsilon(spends, delta), _TOTAL_BITS))
+    return min(pure_epsilon(spends), ceil_to(total_epsilon(spends, delta), TOTAL_BITS))
 
 
 def bounded_range_curve(epsilon: Float | float, order: Float | float) -> Float:
@@ -174,7 +206,7 @@ def pure_curve(epsilon: Float | float, order: Float | float) -> Float:
 
 
 def _convert(curve: Callable[[Float], Float | float], delta: float) -> float:
-    """Turn a Rényi curve into epsilon at delta (Canonne, Kamath and Steinke, 2020, Prop. 12).
+    """Turn a Rényi curve into epsilon at delta, by the best order.
 
     Every order gives a valid epsilon, so the search over orders can only be less tight than
     the best, never wrong.
@@ -184,7 +216,7 @@ def _convert(curve: Callable[[Float], Float | float], delta: float) -> float:
     for _ in range(4):
         exponents = np.linspace(low, high, 65)
         order = 1 + np.exp(exponents)
-        epsilons = curve(order) + np.log1p(-1 / order) - (log(delta) + np.log(order)) / (order - 1)
+        epsilons = epsilons_at(order, curve(order), delta)
         at = int(np.argmin(epsilons))
         best = min(best, float(epsilons[at]))
         low, high = exponents[max(at - 1, 0)], exponents[min(at + 1, 64)]
@@ -236,7 +268,7 @@ def largest(limit: float, cost: Callable[[float], float], start: float) -> float
     """Return (nearly) the largest x > 0 with cost(x) <= limit, for an increasing cost.
 
     A root search on floats, then a step of one part in 10**9 towards less, which is more than
-    the rounding of any accountant here; and then to the next number of `_RATE_BITS` binary
+    the rounding of any accountant here; and then to the next number of `RATE_BITS` binary
     digits below, which is the same on every platform.
 
     Examples
@@ -250,13 +282,24 @@ def largest(limit: float, cost: Callable[[float], float], start: float) -> float
     while cost(high) <= limit:
         high *= 2
     root = brentq(lambda x: cost(x) - limit, low, high, xtol=1e-12 * low, rtol=1e-12)
-    answer = _floor(float(root) * (1 - 1e-9), _RATE_BITS)
+    answer = floor_to(float(root) * (1 - 1e-9), RATE_BITS)
     while cost(answer) > limit:
-        answer = _floor(answer * (1 - 1e-9), _RATE_BITS)
+        answer = floor_to(answer * (1 - 1e-9), RATE_BITS)
     return answer
 
 
-def _floor(value: float, bits: int) -> float:
-    """Round down to so many binary digits."""
+def floor_to(value: float, bits: int) -> float:
+    """Round down to so many binary digits.
+
+    Examples
+    --------
+    >>> floor_to(0.7, 2), ceil_to(0.7, 2)
+    (0.5, 0.75)
+    """
     mantissa, exponent = frexp(value)
     return ldexp(floor(ldexp(mantissa, bits)), exponent - bits)
+
+
+def ceil_to(value: float, bits: int) -> float:
+    """Round up to so many binary digits."""
+    return -floor_to(-value, bits)

@@ -207,7 +207,7 @@ def settle(
     if show_coins(exp_thresholds(scores, best, rate), draws, SLACK, shown):
         for index in np.flatnonzero(shown == 2).tolist():
             exponent = rate * (best - int(scores[index]))
-            shown[index] = _is_below_exp(int(draws[index]), 16, exponent, bits)
+            shown[index] = is_below_exp(int(draws[index]), 16, exponent, bits)
     return shown.view(np.bool_)
 
 
@@ -262,7 +262,7 @@ def _quadrature(n_nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return (nodes + 1) / 2, weights / 2
 
 
-def _is_below_exp(draw: int, known: int, x: Fraction, bits: BitSource) -> bool:
+def is_below_exp(draw: int, known: int, x: Fraction, bits: BitSource) -> bool:
     """Decide U < exp(-x) for a uniform U whose first `known` bits are `draw`."""
     while True:
         low, high = exp_bounds(x, known)

@@ -142,6 +142,10 @@ class Model:
         """
         return self._counter.count(self._read(X), usual_count())
 
+    def count_coded(self, codes: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Return the votes of rows that are codes already, as `Table.codes` has them."""
+        return self._counter.count_coded(codes, usual_count())
+
     def _answer(self, X: Any, answer: Callable[[NDArray[np.int64]], NDArray[Any]]) -> NDArray[Any]:
         """Return what follows from the votes of each row."""
         return self._counter.answer(self._read(X), answer, usual_count())

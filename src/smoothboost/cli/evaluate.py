@@ -1,0 +1,191 @@
+"""`evaluate`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from smoothboost.cli import options
+from smoothboost.cli.ledger import say_left
+from smoothboost.cli.showing import err, out, say, section, show_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from smoothboost.evaluation import Evaluation
+    from smoothboost.evaluation.estimates import Estimate
+
+
+def evaluate(
+    model: options.ModelFile,
+    data: options.Data,
+    target: options.Target,
+    epsilon: Annotated[float, typer.Option(help="What the evaluation may cost.")],
+    delta: options.Delta = 0.0,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COL",
+            help="A declared column: also the accuracy for each of its values, for a third of the "
+            "budget.",
+        ),
+    ] = None,
+    rows_per_person: options.RowsPerPerson = 1,
+    ledger: options.LedgerOption = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="A JSON file to write.")
+    ] = None,
+    separator: options.Separator = None,
+    encoding: options.Encoding = None,
+    format: options.Format = None,
+    decimal: options.Decimal = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    r"""Say how good a model is on private hold-out rows, at a cost.
+
+    Every number has an interval that covers sampling and noise.
+
+    Example: smoothboost evaluate income.model.json holdout.csv --target income \
+               --epsilon 0.1 --ledger people.ledger
+    """
+    from smoothboost._output import reserved
+    from smoothboost.counting.threads import usual_count
+    from smoothboost.evaluation import check_arguments
+    from smoothboost.evaluation import evaluate as evaluate_rows
+    from smoothboost.privacy.ledger import Ledger
+    from smoothboost.release.model import Model
+    from smoothboost.table.batches import read_codes
+    from smoothboost.table.files import Reading
+
+    released = Model.read(model)
+    # Whatever is wrong with these is told before a row is read.
+    check_arguments(released, epsilon, delta, by, rows_per_person)
+    book = None if ledger is None else Ledger.open(ledger)
+    reading = Reading(separator, encoding, format, decimal)
+    with nullcontext() if output is None else reserved(output, force) as temporary:
+        rows = read_codes(
+            released.schema, data, target, usual_count(), int(not quiet and not as_json), reading
+        )
+        result = evaluate_rows(
+            released, rows, None, epsilon, delta, book, by=by, rows_per_person=rows_per_person
+        )
+        document = evaluation_document(result)
+        if temporary is not None:
+            temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    if as_json:
+        show_json(document)
+    elif not quiet:
+        _show(result)
+    if not quiet and not as_json:
+        _say_where(output, book)
+
+
+def evaluation_document(result: Evaluation) -> dict[str, Any]:
+    """Return an evaluation for programs."""
+    names = ("accuracy", "auroc", "log_loss")
+    confusion = zip(result.confusion_pairs, result.cells, strict=True)
+    return {
+        "rows": result.n_rows,
+        "epsilon": result.epsilon,
+        "delta": result.delta,
+        "classes": list(result.classes),
+        **{name: _numbers(getattr(result, name), result, name) for name in names},
+        "threshold": result.threshold,
+        "confusion": [
+            {"class": truth, "predicted": guess, **_estimate(share)}
+            for (truth, guess), share in confusion
+        ],
+        "calibration": [
+            {
+                "from": each.low,
+                "to": each.high,
+                "rows": each.rows,
+                "predicted": each.predicted,
+                **_estimate(each.observed),
+            }
+            for each in result.bins
+        ],
+        "groups": [
+            {"group": name, "rows": rows, **_estimate(accuracy)}
+            for name, rows, accuracy in result.by_value
+        ],
+    }
+
+
+def _numbers(value: float | None, result: Evaluation, name: str) -> dict[str, Any]:
+    low, high = getattr(result, f"{name}_interval")
+    return {"value": value, "low": float(low), "high": float(high)}
+
+
+def _estimate(estimate: Estimate) -> dict[str, float]:
+    low, high = estimate.interval
+    return {"value": float(estimate.value), "low": float(low), "high": float(high)}
+
+
+def _show(result: Evaluation) -> None:
+    say(out, str(result))
+    confusion = [
+        (str(truth), str(guess), *_words(share))
+        for (truth, guess), share in zip(result.confusion_pairs, result.cells, strict=True)
+    ]
+    shown = _table(["class", "predicted", "share", "interval"], confusion)
+    section("Confusion, as shares of all rows", shown)
+    whose = str(result.classes[1]) if len(result.classes) == 2 else "what is predicted"
+    bins = [
+        (
+            f"{each.low:.3f} to {each.high:.3f}",
+            f"{each.rows:,.0f}",
+            f"{each.predicted:.3f}",
+            *_words(each.observed),
+        )
+        for each in result.bins
+    ]
+    shown = _table(["probability", "rows, about", "predicted", "observed", "interval"], bins)
+    section(f"Calibration, of {whose}", shown)
+    if result.by_value:
+        groups = [
+            (name, f"{rows:,.0f}", *_words(accuracy)) for name, rows, accuracy in result.by_value
+        ]
+        shown = _table(["group", "rows, about", "accuracy", "interval"], groups)
+        section("Accuracy by group", shown)
+
+
+def _words(estimate: Estimate) -> tuple[str, str]:
+    low, high = estimate.interval
+    return f"{estimate.value:.3f}", f"{low:.3f} to {high:.3f}"
+
+
+def _table(names: list[str], rows: Sequence[tuple[str, ...]]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column(names[0], style="cyan")
+    for name in names[1:]:
+        table.add_column(name, justify="right")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table
+
+
+def _say_where(output: Path | None, book: Any) -> None:
+    """Say what was written and booked, or that nothing was booked."""
+    err.print()
+    if output is not None:
+        say(err, f"Wrote {output}.")
+    if book is not None:
+        say_left(book)
+    else:
+        say(
+            err,
+            "Not booked. If these people, or some of them, are also in the table that was fitted, "
+            "give its --ledger: the costs add up. People whom nothing else touches may have a "
+            "ledger of their own.",
+        )

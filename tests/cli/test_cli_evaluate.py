@@ -1,0 +1,69 @@
+"""`evaluate` on the command line: what it prints, writes and books."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import FIT, failure, run
+
+from smoothboost import Ledger
+
+EVALUATE = ("evaluate", "model.json", "rows.csv", "--target", "income", "--epsilon")
+
+
+@pytest.fixture
+def fitted(folder) -> Path:
+    run(*FIT, "-o", "model.json")
+    return folder
+
+
+def test_it_prints_numbers_with_intervals(fitted):
+    result = run(*EVALUATE, 50, "--by", "member")
+    assert result.stdout.startswith("600 rows, released with epsilon = 50")
+    for words in ("accuracy", "auroc", "log-loss", "Confusion", "Calibration, of high", "by group"):
+        assert words in result.stdout
+    assert "Not booked." in result.stderr
+    assert "give its --ledger" in result.stderr
+    assert "Accuracy by group" not in run(*EVALUATE, 50).stdout
+
+
+def test_the_same_for_programs_and_in_a_file(fitted):
+    result = run(*EVALUATE, 1000, "--json", "--by", "member", "-o", "found.json")
+    found = json.loads(result.stdout)
+    assert result.stderr == ""
+    assert json.loads(Path("found.json").read_text()) == found
+    assert (found["rows"], found["epsilon"], found["delta"]) == (600, 1000.0, 0.0)
+    accuracy = found["accuracy"]
+    assert accuracy["low"] <= accuracy["value"] <= accuracy["high"]
+    right = [each for each in found["confusion"] if each["class"] == each["predicted"]]
+    assert sum(each["value"] for each in right) == pytest.approx(accuracy["value"])
+    assert {each["group"] for each in found["groups"]} >= {"false", "true"}
+    assert sum(each["rows"] for each in found["calibration"]) == pytest.approx(600, abs=5)
+
+
+def test_it_is_booked_or_refused(fitted):
+    ledger = Ledger.create("people.ledger", table="people", epsilon=1.0)
+    result = run(*EVALUATE, 0.75, "--ledger", "people.ledger")
+    assert "Booked in people.ledger: epsilon = 0.25 is left." in result.stderr
+    assert "Not booked" not in result.stderr
+    (booking,) = ledger.status().bookings
+    assert (booking.state, booking.what[:14]) == ("spent", "evaluate model")
+    line = failure(*EVALUATE, 0.75, "--ledger", "people.ledger", "-q", "-o", "found.json")
+    assert "epsilon = 0.25 is left. Nothing was spent." in line
+    assert not Path("found.json").exists()
+
+
+def test_quiet_says_nothing(fitted):
+    result = run(*EVALUATE, 1, "--quiet", "-o", "found.json")
+    assert (result.stdout, result.stderr) == ("", "")
+    assert Path("found.json").exists()
+
+
+def test_an_output_that_exists_is_told_before_anything_is_spent(fitted):
+    ledger = Ledger.create("people.ledger", table="people", epsilon=1.0)
+    Path("found.json").touch()
+    line = failure(*EVALUATE, 0.5, "--ledger", "people.ledger", "-o", "found.json")
+    assert "--force" in line
+    assert ledger.status().bookings == ()

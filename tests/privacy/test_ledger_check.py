@@ -1,0 +1,77 @@
+"""What `ledger verify` finds: forged budgets and uses whose hashes are right, and other ledgers."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import pytest
+
+from smoothboost.privacy import ledger_file
+from smoothboost.privacy.ledger import Ledger
+from smoothboost.privacy.ledger_check import check
+
+
+@pytest.fixture
+def ledger(tmp_path) -> Ledger:
+    ledger = Ledger.create(tmp_path / "people.ledger", table="people", epsilon=1.0, delta=1e-6)
+    for _ in range(3):
+        ledger.record("a count", 0.25)
+    return ledger
+
+
+def forge(ledger: Ledger, number: int, **changes) -> None:
+    """Change an entry, and all hashes from there on."""
+    connection = sqlite3.connect(ledger.path)
+    for trigger in ("no_change", "no_removal"):
+        connection.execute(f"DROP TRIGGER {trigger}")
+    before = ""
+    for at, text in connection.execute("SELECT number, body FROM entries").fetchall():
+        body = json.loads(text)
+        text = ledger_file._text(body | changes if at == number else body)
+        before = ledger_file._hash(before, text)
+        values = (text, before, at)
+        connection.execute("UPDATE entries SET body = ?, hash = ? WHERE number = ?", values)
+    connection.commit()
+    connection.close()
+
+
+def test_a_ledger_as_it_was_written_is_right(ledger):
+    heads = [entry.hash for entry in ledger.entries()]
+    assert check(ledger) == 4
+    assert [check(ledger, head) for head in heads] == [4] * 4
+
+
+def test_what_was_given_back_may_be_spent_again(tmp_path):
+    ledger = Ledger.create(tmp_path / "a", table="people", epsilon=1.0)
+    from smoothboost.privacy.filter import Elsewhere
+
+    with ledger.reserve(Elsewhere(ledger.status().budget.epsilon), "a fit", "5" * 64):
+        pass
+    ledger.record("a count", 1.0)
+    assert check(ledger) == 4
+
+
+@pytest.mark.parametrize(
+    ("number", "changes", "words"),
+    [
+        (1, {"cap": "10"}, "caps that keep the budget"),
+        (1, {"others": "1/10"}, "caps that keep the budget"),
+        (1, {"epsilon": "1/2", "order": None, "cap": "0"}, "use 3 of .* to fit"),
+        (4, {"pure": "9", "renyi": "9"}, "use 3 of .* to fit"),
+        (4, {"use": "2"}, "Expected use 3 next, got '2'"),
+        (3, {"when": "1999-01-01T00:00:00.000+00:00"}, "order of time, got entry 3"),
+    ],
+)
+def test_a_forged_entry_is_found_though_its_hashes_are_right(ledger, number, changes, words):
+    forge(ledger, number, **changes)
+    with pytest.raises(ValueError, match=words):
+        check(ledger)
+
+
+def test_a_head_that_was_noted_elsewhere_finds_what_hashes_cannot(ledger):
+    head = ledger.status().head
+    forge(ledger, 3, what="nothing much")
+    assert check(ledger) == 4
+    with pytest.raises(ValueError, match=f"hash {head}, got none"):
+        check(ledger, head)

@@ -1,0 +1,156 @@
+"""Private tuning: its plan, what it tells, and what it books."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from smoothboost import (
+    BudgetExceededError,
+    Ledger,
+    Model,
+    PrivateTuner,
+    SmoothBoostClassifier,
+    datasets,
+    tuning,
+)
+from smoothboost.privacy.repeated import Runs
+
+PEOPLE = datasets.load_demo(3_000, 1_000)
+SPACE = {"learner": ["one_rule"], "n_rounds": [25, 3]}
+
+
+def tuner(**changes) -> PrivateTuner:
+    estimator = SmoothBoostClassifier(schema=PEOPLE.schema)
+    given: dict[str, Any] = {"estimator": estimator, "space": SPACE, "epsilon": 4.0}
+    return PrivateTuner(**(given | changes))
+
+
+def test_the_best_run_has_the_guarantee_of_the_whole_and_predicts():
+    found = tuner().fit(PEOPLE.data, PEOPLE.target)
+    assert (found.privacy_.epsilon, found.privacy_.n_rows) == (4.0, 3_000)
+    assert found.model_.guarantee == found.best_estimator_.privacy_ == found.privacy_
+    assert found.best_params_ in [{"learner": "one_rule", "n_rounds": n} for n in (3, 25)]
+    assert found.cv_results_ == {
+        "params": [found.best_params_],
+        "mean_test_score": [found.best_score_],
+    }
+    assert found.score(PEOPLE.test_data, PEOPLE.test_target) > 0.7
+    assert found.predict_proba(PEOPLE.test_data).shape == (1_000, 2)
+    assert found.decision_function(PEOPLE.test_data).shape == (1_000,)
+    assert Model.from_json(found.model_.to_json()) == found.model_
+
+
+def test_with_many_runs_the_better_candidate_wins():
+    rounds = [
+        tuner(epsilon=40.0, mean_runs=30, shape=1.0)
+        .fit(PEOPLE.data, PEOPLE.target)
+        .best_params_["n_rounds"]
+        for _ in range(5)
+    ]
+    assert rounds.count(25) >= 4
+
+
+def test_nothing_tells_how_many_runs_there_were(monkeypatch, capsys):
+    monkeypatch.setattr(Runs, "sample", lambda self, bits: 3)
+    estimator = SmoothBoostClassifier(schema=PEOPLE.schema, verbose=1)
+    with warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        found = tuner(estimator=estimator, epsilon=0.02).fit(PEOPLE.data, PEOPLE.target)
+    assert not raised
+    assert capsys.readouterr() == ("", "")
+    kept = {name for name in vars(found) if name.endswith("_")}
+    assert kept == {
+        "best_estimator_",
+        "best_params_",
+        "best_score_",
+        "cv_results_",
+        "model_",
+        "privacy_",
+        "classes_",
+    }
+
+
+@pytest.mark.parametrize(("shape", "part"), [(0.0, 2), (1.0, 3), (-0.5, 1.5)])
+def test_a_pure_plan_gives_each_run_its_part(shape, part):
+    plan = tuner(epsilon=1.0, shape=shape).plan(4_000)
+    assert plan.run_epsilon == plan.score_epsilon == Fraction(1) / Fraction(part)
+    assert (plan.n_fit, plan.n_validation) == (3_000, 1_000)
+    assert plan.use.charge(None).pure == 1
+
+
+def test_delta_buys_larger_runs_within_the_budget():
+    pure, with_delta = (tuner(epsilon=1.0, delta=delta).plan(4_000) for delta in (0.0, 1e-5))
+    assert with_delta.run_delta == 1e-5
+    assert with_delta.use.curve is not None
+    assert 0.9 < with_delta.runs.epsilon(with_delta.use.curve, 1e-5) <= 1
+
+    def noise(plan: tuning.TuningPlan) -> float:
+        clf = SmoothBoostClassifier(schema=PEOPLE.schema, learner="one_rule", n_rounds=25)
+        return clf.set_params(epsilon=plan.run_epsilon, delta=plan.run_delta).plan(3_000).noise
+
+    assert noise(with_delta) < 0.8 * noise(pure)
+
+
+def test_it_is_booked_as_a_whole_before_anything_runs(tmp_path, monkeypatch):
+    ledger = Ledger.create(tmp_path / "a.ledger", table="people", epsilon=5)
+    tuner(ledger=ledger).fit(PEOPLE.data, PEOPLE.target)
+    (booking,) = ledger.status().bookings
+    assert (booking.state, booking.charge.pure) == ("spent", 4)
+    assert "runs" not in booking.what
+    monkeypatch.setattr(tuning, "_best_run", pytest.fail)
+    with pytest.raises(BudgetExceededError, match="epsilon = 1 is left"):
+        tuner(ledger=ledger).fit(PEOPLE.data, PEOPLE.target)
+
+
+def test_an_interrupted_run_is_charged_in_full(tmp_path, monkeypatch):
+    ledger = Ledger.create(tmp_path / "a.ledger", table="people", epsilon=5)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tuning, "_score", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tuner(ledger=ledger).fit(PEOPLE.data, PEOPLE.target)
+    assert ledger.status().left == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"epsilon": 0}, "epsilon > 0"),
+        ({"epsilon": None}, "epsilon > 0"),
+        ({"delta": 1.5}, "delta in"),
+        ({"mean_runs": 1}, "mean_runs > 1"),
+        ({"shape": 2}, "shape in"),
+        ({"validation": 1}, "validation in"),
+        ({"space": {}}, "a space"),
+        ({"space": []}, "a space"),
+        ({"space": {"n_rounds": 5}}, "a list of values to try for 'n_rounds'"),
+        ({"space": {"n_rounds": [0]}}, "n_rounds"),
+        ({"space": {"epsilon": [1]}}, "a space without 'epsilon'"),
+        ({"space": {"colour": ["red"]}}, "colour"),
+        ({"estimator": SmoothBoostClassifier()}, "declared schema"),
+        ({"estimator": "clf"}, "SmoothBoostClassifier"),
+        (
+            {"estimator": SmoothBoostClassifier(schema=PEOPLE.schema, random_state=1)},
+            "random_state=None",
+        ),
+    ],
+    ids=str,
+)
+def test_bad_declarations_are_refused_before_a_row_is_read(wrong, words):
+    with pytest.raises(ValueError, match=words):
+        tuner(**wrong).fit(object(), object())
+
+
+def test_it_is_an_estimator():
+    one = tuner()
+    assert clone(one).get_params()["epsilon"] == 4.0
+    with pytest.raises(NotFittedError):
+        one.predict(PEOPLE.test_data)

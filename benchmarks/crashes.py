@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from smoothboost import BudgetExceededError, Ledger, Model, SmoothBoostClassifier, datasets
+from smoothboost.privacy.filter import Elsewhere
 
 EACH = 0.01
 """The epsilon of a fit."""
@@ -107,6 +108,42 @@ def crash(folder: Path, n_kills: int, n_fitters: int, epsilon: float, seed: int)
     return _outcome(ledger, folder, kills)
 
 
+def race(folder: Path, n_racers: int, n_uses: int) -> tuple[int, Fraction]:
+    """Let processes race for a budget that fits some of them; return how many got it, and the sum.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the ledger goes.
+    n_racers : int
+        How many processes there are, forked from this one.
+    n_uses : int
+        How many of them the budget fits.
+    """
+    ledger = Ledger.create(folder / "race.ledger", table="people", epsilon=1.0)
+    each, fork = Fraction(1, n_uses), get_context("fork")
+    racers: list[Any] = [
+        fork.Process(target=_try_to_spend, args=(ledger, each)) for _ in range(n_racers)
+    ]
+    for racer in racers:
+        racer.start()
+    for racer in racers:
+        racer.join()
+    spent = ledger.status().totals.pure
+    assert spent is not None
+    return sum(racer.exitcode == 0 for racer in racers), spent
+
+
+def _try_to_spend(ledger: Ledger, epsilon: Fraction) -> None:
+    """Spend, or end with exit code 1 if that is refused."""
+    try:
+        with ledger.reserve(Elsewhere(epsilon), "a race", schema_hash="0" * 64) as reservation:
+            reservation.begin()
+            reservation.spend("1" * 64)
+    except BudgetExceededError:
+        sys.exit(1)
+
+
 def _fit_often(folder: Path, people: Any, number: int) -> None:
     """Fit until the budget is spent; then wait to be killed while asking for more."""
     clf = SmoothBoostClassifier(
@@ -164,6 +201,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = crash(Path(folder), given.kills, given.fitters, given.epsilon, given.seed)
+        succeeded, spent = race(Path(folder), 200, 50)
     print("# A ledger whose users were killed\n")
     command = " ".join(["python benchmarks/crashes.py", *sys.argv[1:]])
     print(f"Made by `make soak`; this run was `{command}`, seed {given.seed}.\n")
@@ -178,7 +216,9 @@ def main() -> None:
     print(f"| ε of the ledger | {float(found.cap):.2f} |")
     print(f"| models that no use accounts for | {found.unbooked} |")
     print(f"| file and chain intact | {'yes' if found.intact else 'NO'} |")
-    if found.faults:
+    print("\nOf 200 processes that raced for a budget that fits 50 uses, ", end="")
+    print(f"{succeeded} got one, and {float(spent):g} of 1 is booked.")
+    if found.faults or succeeded != 50 or spent != 1:
         raise SystemExit("; ".join(found.faults))
 
 

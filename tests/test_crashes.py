@@ -81,3 +81,7 @@ def test_a_ledger_that_books_at_the_end_would_be_caught(tmp_path, monkeypatch):
     monkeypatch.setattr(Ledger, "reserve", reserve_late)
     with pytest.raises(AssertionError):
         assert left_after_a_kill_at_the_first_choice(tmp_path, monkeypatch) == 0.25
+
+
+def test_of_processes_that_race_for_a_budget_only_those_get_one_that_it_fits(tmp_path):
+    assert benchmark.race(tmp_path, n_racers=40, n_uses=10) == (10, 1)

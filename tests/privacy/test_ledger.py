@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from fractions import Fraction
 from multiprocessing import get_context
@@ -256,18 +255,3 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_runs(ledger):
         with pytest.raises(OSError, match="readonly"):
             spend(ledger, "1/10")
     assert ledger.status().left == 1
-
-
-def try_to_spend(path: str) -> bool:
-    try:
-        spend(Ledger.open(path), "1/50")
-    except BudgetExceededError:
-        return False
-    return True
-
-
-def test_many_processes_never_pass_the_cap(ledger):
-    with ProcessPoolExecutor(16, mp_context=get_context("fork")) as pool:
-        outcomes = list(pool.map(try_to_spend, [str(ledger.path)] * 70))
-    assert sum(outcomes) == 50
-    assert ledger.status().totals.pure == 1

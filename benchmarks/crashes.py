@@ -196,7 +196,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=400)
     parser.add_argument("--fitters", type=int, default=8)
-    parser.add_argument("--epsilon", type=float, default=5.0)
+    parser.add_argument("--epsilon", type=float, default=2.5)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

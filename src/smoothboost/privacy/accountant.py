@@ -92,7 +92,7 @@ def concentrated_epsilon(rho: float, delta: float) -> float:
     Examples
     --------
     >>> round(concentrated_epsilon(0.01, 1e-6), 3)
-    0.686
+    0.622
     """
     if delta <= 0:
         return np.inf
@@ -122,7 +122,7 @@ def renyi_curve(spends: Sequence[Spend]) -> Callable[[Float], Float]:
     Examples
     --------
     >>> curve = renyi_curve([Spend(0.1, bounded_range=True, count=8)])
-    >>> curve(np.array([2.0, 8.0])).round(3)
+    >>> curve(np.array([2.0, 8.0])).round(2)
     array([0.02, 0.08])
     """
     epsilons = np.array([float(spend.epsilon) for spend in spends])[:, None]

@@ -15,13 +15,17 @@ from smoothboost import (
     Ledger,
     Model,
     PrivateTuner,
+    Schema,
     SmoothBoostClassifier,
+    WeakPrivacyWarning,
     datasets,
     tuning,
 )
+from smoothboost.dask import SmoothBoostClassifier as OfACluster
 from smoothboost.privacy.repeated import Runs
 
 PEOPLE = datasets.load_demo(3_000, 1_000)
+DRAFTED = Schema(PEOPLE.schema.columns, PEOPLE.schema.target, drafted=True)
 SPACE = {"learner": ["one_rule"], "n_rounds": [25, 3]}
 
 
@@ -46,6 +50,7 @@ def test_the_best_run_has_the_guarantee_of_the_whole_and_predicts():
     assert Model.from_json(found.model_.to_json()) == found.model_
 
 
+@pytest.mark.filterwarnings("ignore::smoothboost.WeakPrivacyWarning")
 def test_with_many_runs_the_better_candidate_wins():
     rounds = [
         tuner(epsilon=40.0, mean_runs=30, shape=1.0)
@@ -54,6 +59,11 @@ def test_with_many_runs_the_better_candidate_wins():
         for _ in range(5)
     ]
     assert rounds.count(25) >= 4
+
+
+def test_a_weak_budget_is_called_weak():
+    with pytest.warns(WeakPrivacyWarning, match="epsilon = 40 is above 10"):
+        tuner(epsilon=40.0, mean_runs=2).fit(PEOPLE.data, PEOPLE.target)
 
 
 def test_nothing_tells_how_many_runs_there_were(monkeypatch, capsys):
@@ -136,7 +146,9 @@ def test_an_interrupted_run_is_charged_in_full(tmp_path, monkeypatch):
         ({"space": {"epsilon": [1]}}, "a space without 'epsilon'"),
         ({"space": {"colour": ["red"]}}, "colour"),
         ({"estimator": SmoothBoostClassifier()}, "declared schema"),
-        ({"estimator": "clf"}, "SmoothBoostClassifier"),
+        ({"estimator": SmoothBoostClassifier(schema=DRAFTED)}, "declared schema"),
+        ({"estimator": "clf"}, "SmoothBoostClassifier to tune, got a builtins.str"),
+        ({"estimator": OfACluster(schema=PEOPLE.schema)}, "got a smoothboost.dask"),
         (
             {"estimator": SmoothBoostClassifier(schema=PEOPLE.schema, random_state=1)},
             "random_state=None",

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from smoothboost import _validate
 from smoothboost.classifier import SmoothBoostClassifier
+from smoothboost.fitting.enough import warn_of_weakness
 from smoothboost.fitting.plan import Plan
 from smoothboost.parameters import schema_of
 from smoothboost.privacy.accountant import Float, Spend, renyi_curve
@@ -189,6 +190,7 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         assert schema is not None
         table = self.estimator._encode(schema, X, y)
         plan = self.plan(table.n_rows)
+        warn_of_weakness(plan.epsilon, plan.delta, table.n_rows)
         bits = SystemBits()
         what, rows = f"tune on {table.n_rows:,} rows", self.estimator.rows_per_person
         with booked(book, plan.use, what, schema.content_hash, rows) as reservation:
@@ -217,8 +219,18 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _candidates(self) -> list[tuple[dict[str, Any], SmoothBoostClassifier]]:
         """Return all candidates, or refuse."""
-        if not isinstance(self.estimator, SmoothBoostClassifier) or self.estimator.schema is None:
-            raise ValueError("Expected a SmoothBoostClassifier with a declared schema to tune.")
+        if type(self.estimator) is not SmoothBoostClassifier:  # that of a cluster splits no rows
+            got = type(self.estimator)
+            raise ValueError(
+                f"Expected a smoothboost.SmoothBoostClassifier to tune, got a {got.__module__}."
+                f"{got.__qualname__}."
+            )
+        schema = schema_of(self.estimator.schema)
+        if schema is None or schema.drafted:
+            raise ValueError(
+                "Expected a declared schema to tune: one that is drafted from the rows releases "
+                "what no budget covers."
+            )
         if self.estimator.random_state is not None:
             raise ValueError("Expected random_state=None to tune: seeded noise protects nothing.")
         listed = _listed(self.space)

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from sklearn.metrics import log_loss, roc_auc_score
 
-from smoothboost import Categorical, Model, Numeric, Schema, SmoothBoostClassifier, datasets
+from smoothboost import (
+    Categorical,
+    Model,
+    Numeric,
+    Schema,
+    SmoothBoostClassifier,
+    WeakPrivacyWarning,
+    datasets,
+)
 from smoothboost.evaluation import counts as counts_module
 from smoothboost.evaluation import evaluate
 from smoothboost.evaluation.counts import price
@@ -20,7 +28,10 @@ from smoothboost.privacy.filter import Choices, Concentrated
 from smoothboost.privacy.ledger import BudgetExceededError, Ledger
 from smoothboost.privacy.noise import DiscreteGaussian
 
-pytestmark = pytest.mark.filterwarnings("ignore::smoothboost.SeededNoiseWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::smoothboost.SeededNoiseWarning"),
+    pytest.mark.filterwarnings("ignore::smoothboost.WeakPrivacyWarning"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -249,6 +260,11 @@ def test_an_evaluation_is_booked_before_it_counts(demo, model, tmp_path, monkeyp
 def test_bad_declarations_are_refused_before_a_row_is_read(model, wrong, words):
     with pytest.raises((ValueError, OSError), match=words):
         evaluate(model, object(), object(), **({"epsilon": 1.0} | wrong))
+
+
+def test_a_weak_budget_is_called_weak(demo, model):
+    with pytest.warns(WeakPrivacyWarning, match="epsilon = 11 is above 10"):
+        evaluate(model, demo.test_data, demo.test_target, epsilon=11)
 
 
 def test_what_is_no_model_is_refused(demo):

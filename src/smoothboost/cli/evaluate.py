@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from smoothboost.evaluation.estimates import Estimate
 
 
+@options.takes_options
 def evaluate(
     model: options.ModelFile,
     data: options.Data,
     target: options.Target,
     epsilon: Annotated[float, typer.Option(help="What the evaluation may cost.")],
+    read: options.ReadOptions,
     delta: options.Delta = 0.0,
     by: Annotated[
         str | None,
@@ -40,10 +42,6 @@ def evaluate(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A JSON file to write.")
     ] = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    format: options.Format = None,
-    decimal: options.Decimal = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -62,13 +60,12 @@ def evaluate(
     from smoothboost.privacy.ledger import Ledger
     from smoothboost.release.model import Model
     from smoothboost.table.batches import read_codes
-    from smoothboost.table.files import Reading
 
     released = Model.read(model)
     # Whatever is wrong with these is told before a row is read.
     check_arguments(released, epsilon, delta, by, rows_per_person)
     book = None if ledger is None else Ledger.open(ledger)
-    reading = Reading(separator, encoding, format, decimal)
+    reading = read.reading()
     with nullcontext() if output is None else reserved(output, force) as temporary:
         rows = read_codes(
             released.schema, data, target, usual_count(), int(not quiet and not as_json), reading

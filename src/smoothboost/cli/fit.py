@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from smoothboost.release.model import Model
 
 
-@options.takes_fit_options
+@options.takes_options
 def fit(
     data: options.Data,
     schema: options.SchemaOption,
@@ -34,10 +34,7 @@ def fit(
     epsilon: options.Epsilon,
     output: options.Output,
     asked: options.FitOptions,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    format: options.Format = None,
-    decimal: options.Decimal = None,
+    read: options.ReadOptions,
     seed: options.Seed = None,
     ledger: options.LedgerOption = None,
     force: options.Force = False,
@@ -56,7 +53,7 @@ def fit(
         from smoothboost.fitting.plan_text import plan_document, plan_table
         from smoothboost.parameters import threads_of
         from smoothboost.table.batches import read_codes
-        from smoothboost.table.files import Reading, reserved
+        from smoothboost.table.files import reserved
         from smoothboost.table.schema import Schema
 
         declared = Schema.read(schema)
@@ -73,7 +70,7 @@ def fit(
         book = ledger_of(classifier, declared)
         if seed is not None:
             _validate.whole("seed", seed, 0)
-        reading = Reading(separator, encoding, format, decimal)
+        reading = read.reading()
         with reserved(output, force) as temporary:
             rows = read_codes(declared, data, target, threads_of(None), shown, reading)
             planned = classifier.plan(rows.n_rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
@@ -16,6 +16,7 @@ from smoothboost import _validate
 
 if TYPE_CHECKING:
     from smoothboost.classifier import Learner, SmoothBoostClassifier
+    from smoothboost.table.files import Reading
     from smoothboost.table.schema import Schema
 
 Data = Annotated[
@@ -25,38 +26,6 @@ Data = Annotated[
         help="The rows: a .parquet file or a folder of such files; a .csv, .tsv, .jsonl or "
         ".ndjson file, also with .gz, .bz2 or .zst at the end; an .arrow or .feather file; or - "
         "for standard input.",
-    ),
-]
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SIGN",
-        help="What stands between the cells of a CSV file: a sign, or the word tab.",
-        show_default="the one of , ; tab | that the header has most of",
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="The encoding of a text file, such as latin-1, cp1252 or utf-16.",
-        show_default="utf-8; utf-16 where the file begins with its mark",
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option(
-        metavar=".|,",
-        help="The decimal mark of numbers in a CSV or TSV file.",
-        show_default="a point",
-    ),
-]
-Format = Annotated[
-    str | None,
-    typer.Option(
-        metavar="csv|tsv|jsonl|parquet|arrow",
-        help="What DATA is, where its name does not say.",
-        show_default="by its name; csv from standard input",
     ),
 ]
 OutputFormat = Annotated[
@@ -150,6 +119,55 @@ def naming_options(message: str) -> str:
     if found and found[2] in PARAMETERS:
         return message[: found.start(2)] + PARAMETERS[found[2]] + message[found.end(2) :]
     return message
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a file is read, where that is not to be found out: options of all that read rows."""
+
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIGN",
+            help="What stands between the cells of a CSV file: a sign, or the word tab.",
+            show_default="the one of , ; tab | that the header has most of",
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The encoding of a text file, such as latin-1, cp1252 or utf-16.",
+            show_default="utf-8; utf-16 where the file begins with its mark",
+        ),
+    ] = None
+    format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="csv|tsv|jsonl|parquet|arrow",
+            help="What DATA is, where its name does not say.",
+            show_default="by its name; csv from standard input",
+        ),
+    ] = None
+    decimal: Annotated[
+        str | None,
+        typer.Option(
+            metavar=".|,",
+            help="The decimal mark of numbers in a CSV or TSV file.",
+            show_default="a point",
+        ),
+    ] = None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Those that were given."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def reading(self) -> Reading:
+        """Return them checked, as readers take them."""
+        from smoothboost.table.files import Reading
+
+        return Reading(**asdict(self))
 
 
 @dataclass(frozen=True)
@@ -275,32 +293,44 @@ class FitOptions:
         return replace(learner, **given) if given else self.learner
 
 
-def takes_fit_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for each field of FitOptions, in place of its parameter `asked`."""
-    hints = get_type_hints(FitOptions, include_extras=True)
-    shared = [
+def takes_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each field of FitOptions or ReadOptions that it takes."""
+    own = signature(command, eval_str=True)
+    kinds = {
+        name: parameter.annotation
+        for name, parameter in own.parameters.items()
+        if parameter.annotation in (FitOptions, ReadOptions)
+    }
+    options = {name: _parameters_of(kind) for name, kind in kinds.items()}
+
+    @wraps(command)
+    def with_options(**given: Any) -> None:
+        for name, kind in kinds.items():
+            given[name] = kind(**{each.name: given.pop(each.name) for each in options[name]})
+        command(**given)
+
+    # Typer reads a command's options from its signature.
+    with_options.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[
+            each
+            for name, parameter in own.parameters.items()
+            for each in options.get(name, [parameter])
+        ]
+    )
+    return with_options
+
+
+def _parameters_of(kind: type[FitOptions | ReadOptions]) -> list[Parameter]:
+    hints = get_type_hints(kind, include_extras=True)
+    return [
         Parameter(
             field.name,
             Parameter.POSITIONAL_OR_KEYWORD,
             default=field.default,
             annotation=hints[field.name],
         )
-        for field in fields(FitOptions)
+        for field in fields(kind)
     ]
-    own = signature(command, eval_str=True)
-    parameters = list(own.parameters.values())
-    at = list(own.parameters).index("asked")
-
-    @wraps(command)
-    def with_options(**given: Any) -> None:
-        asked = FitOptions(**{each.name: given.pop(each.name) for each in shared})
-        command(asked=asked, **given)
-
-    # Typer reads a command's options from its signature.
-    with_options.__signature__ = own.replace(  # type: ignore[attr-defined]
-        parameters=[*parameters[:at], *shared, *parameters[at + 1 :]]
-    )
-    return with_options
 
 
 def _or_auto(value: Any) -> Any:

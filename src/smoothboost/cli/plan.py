@@ -23,7 +23,7 @@ SMALL_DELTAS = (1e-6, 1e-9)
 """The first that is far below 1 / rows is compared with delta = 0."""
 
 
-@options.takes_fit_options
+@options.takes_options
 def plan(
     schema: options.SchemaFile,
     rows: Annotated[int, typer.Option(help="How many rows there will be; public.")],

@@ -7,14 +7,12 @@ from smoothboost.cli import options
 from smoothboost.cli.showing import err, say, show_json
 
 
+@options.takes_options
 def predict(
     model: options.ModelFile,
     data: options.Data,
     output: options.ScoredOutput,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    format: options.Format = None,
-    decimal: options.Decimal = None,
+    read: options.ReadOptions,
     output_format: options.OutputFormat = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -29,12 +27,12 @@ def predict(
     from smoothboost._show import progress
     from smoothboost.release.model import Model
     from smoothboost.release.scored import write_scored
-    from smoothboost.table.files import PIPE, Reading, check_suffix, parts_of, reserved
+    from smoothboost.table.files import PIPE, check_suffix, parts_of, reserved
     from smoothboost.table.streams import n_rows_of
     from smoothboost.table.writers import WRITTEN
 
     released = Model.read(model)
-    reading = Reading(separator, encoding, format, decimal)
+    reading = read.reading()
     if str(output) == PIPE:
         written = _validate.one_of("output-format", output_format or "csv", WRITTEN)
         write_scored(released, parts_of(data, reading), None, f".{written}")

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from smoothboost.table.files import Reading
 
 
+@options.takes_options
 def report(
     model: options.ModelFile,
     output: options.Output,
+    read: options.ReadOptions,
     evaluate: Annotated[
         Path | None,
         typer.Option(
@@ -30,10 +32,6 @@ def report(
         str | None,
         typer.Option(metavar="COL", help="With --evaluate: the column that holds the classes."),
     ] = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    format: options.Format = None,
-    decimal: options.Decimal = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -46,16 +44,15 @@ def report(
     """
     from smoothboost.release.model import Model
     from smoothboost.release.report.page import write_report
-    from smoothboost.table.files import Reading, reserved
+    from smoothboost.table.files import reserved
 
     released = Model.read(model)
-    given = (separator, encoding, format, decimal)
-    if evaluate is None and any(value is not None for value in (target, *given)):
+    if evaluate is None and (target is not None or read.given):
         raise ValueError("Expected --target and how to read a file with --evaluate only.")
     with reserved(output, force) as temporary:
         holdout = None
         if evaluate is not None:
-            holdout = _measured(released, evaluate, target, Reading(*given))
+            holdout = _measured(released, evaluate, target, read.reading())
         write_report(released, temporary, holdout)
     if as_json:
         show_json({"output": str(output), "evaluated": holdout is not None})

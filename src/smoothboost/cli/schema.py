@@ -15,16 +15,14 @@ if TYPE_CHECKING:
     from smoothboost.table.proposals import Draft
 
 
+@options.takes_options
 def draft(
     data: options.Data,
     target: options.Target,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="The file to write; - is standard output.")
     ],
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    format: options.Format = None,
-    decimal: options.Decimal = None,
+    read: options.ReadOptions,
     force: options.Force = False,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -35,11 +33,11 @@ def draft(
 
     Example: smoothboost schema draft people.csv --target income -o people.schema.json
     """
-    from smoothboost.table.files import PIPE, Reading, reserved
+    from smoothboost.table.files import PIPE, reserved
     from smoothboost.table.proposals import propose
     from smoothboost.table.schema import Schema
 
-    reading = Reading(separator, encoding, format, decimal)
+    reading = read.reading()
     if str(output) == PIPE:
         proposed = propose(data, target, reading)
         typer.echo(Schema(**proposed.facts).to_json(), nl=False)
@@ -56,8 +54,7 @@ def draft(
     if quiet or as_json:
         return
     _explain(out, proposed)
-    given = {"separator": separator, "encoding": encoding, "format": format, "decimal": decimal}
-    same = [text for name, value in given.items() if value for text in (f"--{name}", value)]
+    same = [text for name, value in read.given.items() for text in (f"--{name}", value)]
     checking = shlex.join(["schema", "check", str(output), str(data), "--target", target, *same])
     say(out, f"Wrote {output}: {len(proposed.columns)} columns and the classes. Edit it, then:")
     say(out, f"  smoothboost {checking}")
@@ -81,16 +78,14 @@ def _explain(console: Any, proposed: Draft) -> None:
     say(console, f"  classes: {', '.join(map(repr, proposed.target))}")
 
 
+@options.takes_options
 def check(
     schema: options.SchemaFile,
     data: options.Data,
+    read: options.ReadOptions,
     target: Annotated[
         str | None, typer.Option(metavar="COL", help="The column that holds the classes.")
     ] = None,
-    separator: options.Separator = None,
-    encoding: options.Encoding = None,
-    format: options.Format = None,
-    decimal: options.Decimal = None,
     as_json: options.Json = False,
 ) -> None:
     """Say how cells meet declarations, column by column. NOT private.
@@ -103,11 +98,10 @@ def check(
     """
     from smoothboost.table.check import check_table
     from smoothboost.table.check_words import LOOK, NOT_PRIVATE, WRONG
-    from smoothboost.table.files import Reading
     from smoothboost.table.schema import Schema
 
     styles = {WRONG: "bold red", LOOK: "yellow"}
-    reading = Reading(separator, encoding, format, decimal)
+    reading = read.reading()
     found = check_table(Schema.read(schema), data, target, reading, verbose=int(not as_json))
     if as_json:
         say(err, NOT_PRIVATE, "bold red")

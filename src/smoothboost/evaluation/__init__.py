@@ -17,6 +17,7 @@ from smoothboost.evaluation.counts import NoisyCounts, price, release
 from smoothboost.evaluation.estimates import Bin, Estimate, ratio
 from smoothboost.evaluation.grouping import Partition, by_group
 from smoothboost.evaluation.looks import look_at
+from smoothboost.fitting.enough import warn_of_weakness
 from smoothboost.fitting.pricing import Budget
 from smoothboost.privacy.ledger import Ledger, booked
 from smoothboost.privacy.randomness import SystemBits
@@ -196,6 +197,7 @@ def evaluate(
     budget, column = check_arguments(released, epsilon, delta, by, rows_per_person)
     book = None if ledger is None else Ledger.of(ledger)
     table = _table(released, X, y)
+    warn_of_weakness(float(epsilon), float(delta), table.n_rows)
     votes, labels = released.count_coded(table.codes), table.labels.astype(np.intp)
     look, share = look_at(released), Fraction(1)
     grouped: list[Partition] = []

@@ -20,16 +20,21 @@ TOO_NOISY = 0.25
 """Above this noise a rule of the usual advantage is no likelier than a useless one."""
 
 
-def warn_of_budget(plan: Plan, candidates: Candidates, schema: Schema) -> None:
-    """Warn whoever called `fit` if the guarantee will be weak, or noise will dominate."""
-    epsilon = None if plan.budget.epsilon is None else float(plan.budget.epsilon)
-    for reason in weaknesses_of(epsilon, plan.budget.delta, plan.measure.n_rows):
+def warn_of_weakness(epsilon: float | None, delta: float, n_rows: int, stacklevel: int = 3) -> None:
+    """Warn whoever called a function that spends if the guarantee will be weak."""
+    for reason in weaknesses_of(epsilon, delta, n_rows):
         warnings.warn(
             f"The guarantee will be weak: {reason}. Why that matters: smoothboost docs "
             "weak-guarantees (docs/privacy/weak-guarantees.md).",
             WeakPrivacyWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
+
+
+def warn_of_budget(plan: Plan, candidates: Candidates, schema: Schema) -> None:
+    """Warn whoever called `fit` if the guarantee will be weak, or noise will dominate."""
+    epsilon = None if plan.budget.epsilon is None else float(plan.budget.epsilon)
+    warn_of_weakness(epsilon, plan.budget.delta, plan.measure.n_rows, stacklevel=4)
     for label, rate in zip(schema.target, schema.base_rates or (), strict=False):
         if plan.lost_rows > rate * plan.measure.n_rows:
             warnings.warn(

@@ -44,7 +44,7 @@ class VoteCounter:
             if isinstance(table, LooseRules) or _is_asked_faster(table):
                 trees += table.rules
             else:
-                looked_up.append(_reduced(table))
+                looked_up.append(table.reduced())
         entries = [table.votes.reshape(-1, n_classes).T for table in looked_up]
         leaves = [_leaf_votes(rule, n_classes).T for rule in trees]
         # The votes of each class and, with two, also the lead of the second, which says it all.
@@ -121,16 +121,6 @@ def _is_asked_faster(table: VoteTable) -> bool:
     axes = range(len(table.columns))
     n_splits = sum(sum(1 for _ in rule.leaves()) - 1 for rule in table.rules)
     return len(axes) > 1 and n_splits <= _FEW_SPLITS and all(map(table.matters, axes))
-
-
-def _reduced(table: VoteTable) -> VoteTable:
-    """Return a table without the columns on which its votes do not depend."""
-    votes, columns = table.votes, table.columns
-    for axis in reversed(range(len(columns))):
-        if not table.matters(axis):
-            votes = np.asarray(votes.take(0, axis=axis))
-            columns = columns[:axis] + columns[axis + 1 :]
-    return VoteTable(columns, votes, table.rules)
 
 
 def _ballots(

@@ -87,15 +87,12 @@ def shapes_of(model: Model, tables: Sequence[VoteTable | LooseRules]) -> tuple[l
     votes: dict[tuple[int, ...], NDArray[np.int64]] = {}
     drawn = 0
     for table in tables:
-        axes = [axis for axis in range(len(table.columns)) if table.matters(axis)]
-        if isinstance(table, LooseRules) or len(axes) > 2:
+        own = table.reduced() if isinstance(table, VoteTable) else None
+        if own is None or len(own.columns) > 2:
             continue
-        drawn += sum(rule.columns == table.columns for rule in model.rules)
-        columns = tuple(table.columns[axis] for axis in axes)
-        # Along the other axes votes are equal, so the first of each says it all.
-        first = tuple(slice(None) if at in columns else 0 for at in table.columns)
-        own = table.votes[first]
-        votes[columns] = votes[columns] + own if columns in votes else own
+        drawn += len(own.rules)
+        so_far = votes.get(own.columns)
+        votes[own.columns] = own.votes if so_far is None else so_far + own.votes
     shapes = [_shape(model, columns, own) for columns, own in sorted(votes.items()) if columns]
     return shapes, len(model.rules) - drawn
 

@@ -37,6 +37,15 @@ class VoteTable:
         """Tell whether the votes depend on one of the columns."""
         return bool(np.ptp(self.votes, axis=axis).any())
 
+    def reduced(self) -> VoteTable:
+        """Return the table without the columns on which its votes do not depend."""
+        votes, columns = self.votes, self.columns
+        for axis in reversed(range(len(columns))):
+            if not self.matters(axis):
+                votes = np.asarray(votes.take(0, axis=axis))
+                columns = columns[:axis] + columns[axis + 1 :]
+        return VoteTable(columns, votes, self.rules)
+
 
 @dataclass(frozen=True, eq=False)
 class LooseRules:

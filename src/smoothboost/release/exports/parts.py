@@ -83,11 +83,11 @@ def parts_of(model: Model) -> Parts:
     by_columns: dict[tuple[int, ...], Votes] = {}
     for table in vote_tables(small, n_codes, n_classes):
         assert isinstance(table, VoteTable)  # of two columns with at most 256 codes each
-        columns, votes = _reduced(table)
-        if columns:
-            by_columns[columns] = votes + by_columns.get(columns, 0)
+        own = table.reduced()
+        if own.columns:
+            by_columns[own.columns] = own.votes + by_columns.get(own.columns, 0)
         else:
-            constant += votes
+            constant += own.votes
     return Parts(
         {at: (schema.names[at], schema.columns[schema.names[at]]) for at in sorted(used)},
         constant,
@@ -110,16 +110,6 @@ def _settled(node: Node, used: Iterable[int]) -> Node:
     if node.literal.column in used:
         return Split(node.literal, if_true, if_false)
     return if_true if node.literal.runs[0][0] == 0 else if_false
-
-
-def _reduced(table: VoteTable) -> tuple[tuple[int, ...], Votes]:
-    """Return a table without the columns on which its votes do not depend."""
-    votes, columns = table.votes, table.columns
-    for axis in reversed(range(len(columns))):
-        if not table.matters(axis):
-            votes = np.asarray(votes.take(0, axis=axis))
-            columns = columns[:axis] + columns[axis + 1 :]
-    return columns, votes
 
 
 def provenance(model: Model) -> Sequence[str]:

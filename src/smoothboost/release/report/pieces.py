@@ -116,19 +116,15 @@ def pieces_of(model: Model) -> Pieces:
     totals: dict[tuple[int, ...], NDArray[np.int64]] = {}
     trees: Counter[TreeRule] = Counter()
     for table in vote_tables(model.rules, [column.n_codes for column in columns], n_classes):
-        matter = [axis for axis in range(len(table.columns)) if table.matters(axis)]
-        if not isinstance(table, VoteTable) or len(matter) > 2:
+        own = table.reduced() if isinstance(table, VoteTable) else None
+        if own is None or len(own.columns) > 2:
             trees.update(
                 rule
                 for rule in model.rules
                 if isinstance(rule, TreeRule) and rule.columns == table.columns
             )
             continue
-        votes = _counts(table.votes)
-        for axis in reversed(range(len(table.columns))):
-            if axis not in matter:
-                votes = np.asarray(votes.take(0, axis=axis))
-        key = tuple(table.columns[axis] for axis in matter)
+        votes, key = _counts(own.votes), own.columns
         totals[key] = totals[key] + votes if key in totals else votes
     n_counts = 1 if n_classes == 2 else n_classes
     start = totals.pop((), np.zeros(n_counts, dtype=np.int64))

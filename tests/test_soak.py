@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks Linux for peaks of memory")
 def test_the_soak_in_small(tmp_path):
-    sizes = ("--gigabytes", "0.25", "--rows", "200000", "--folder", str(tmp_path))
+    sizes = ("--gigabytes", "0.4", "--rows", "200000", "--folder", str(tmp_path))
     shown = subprocess.run(
         [sys.executable, "benchmarks/soak.py", *sizes],
         cwd=ROOT,
@@ -29,5 +29,5 @@ def test_the_soak_in_small(tmp_path):
     assert len(held) == 3
     assert all(float(peak) <= float(allowed) for peak, allowed in held)
     (beyond,) = re.findall(r"Reading took (-?\d+) MB beyond", shown)
-    assert int(beyond) < 200  # of 250 on disk
+    assert int(beyond) < 300  # of 400 on disk, whatever their size
     assert list(tmp_path.iterdir()) == []

@@ -81,6 +81,7 @@ demo: $(VENV)/ready  ## fit and show a private model of the embedded table
 demo-cluster: $(VENV)/ready  ## fit a million rows on a local Dask cluster: the same model
 	$(RUN) python benchmarks/cluster.py demo
 
+test: export CI := 1  # the same examples of Hypothesis in every run: tests/conftest.py
 test: environments test-newest test-oldest test-paper  ## everything CI runs
 
 # One processor fills and checks the first environment while the other fills the rest. Each of the

@@ -22,8 +22,6 @@ SOURCES := $(shell find src docs/privacy -type f -not -path '*/__pycache__/*')
 PAPER_FLAGS := $(if $(FAST),--fast --folder build/paper-fast)
 BUILD_TOOLS := "meson-python>=0.17" "meson>=1.5" ninja "cython>=3.1" "numpy>=2.0"
 
-BUILD_COMMIT = SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(abspath $(TWICE))/tools/bin/python -m build --no-isolation
-
 SHELL := /bin/bash -o pipefail
 .PHONY: $(shell grep -oE '^[a-z-]+:' $(firstword $(MAKEFILE_LIST)) | tr -d :)
 .DEFAULT_GOAL := help
@@ -130,6 +128,7 @@ test-portable:  ## the kernels' tests without any compiler's extensions (CC=clan
 	$(PORTABLE)/bin/python -m pytest -n 2 tests/counting tests/learners tests/table/test_table.py \
 		tests/privacy/test_exact.py tests/privacy/test_factored.py tests/golden
 
+wheel: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
 wheel:  ## a manylinux wheel and an sdist in dist, tried where there is nothing else
 	rm -rf $(WHEEL) dist
 	$(PYTHON) -m venv $(WHEEL)/tools
@@ -144,14 +143,16 @@ wheel:  ## a manylinux wheel and an sdist in dist, tried where there is nothing 
 	PATH=$(abspath $(WHEEL))/empty/bin python tests/golden/golden_models.py
 
 # Both are built from what is committed, in folders of different names and by the same tools.
+wheel-twice: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
+wheel-twice: BUILD = PATH="$(abspath $(TWICE))/tools/bin:$$PATH" python -m build --no-isolation
 wheel-twice:  ## build the last commit's wheel and sdist in two folders: the same bytes
 	rm -rf $(TWICE)
 	$(PYTHON) -m venv $(TWICE)/tools
 	$(TWICE)/tools/bin/pip install --quiet build $(BUILD_TOOLS)
 	git clone --quiet . $(TWICE)/one
 	git clone --quiet . $(TWICE)/another/folder
-	cd $(TWICE)/one && $(BUILD_COMMIT) --outdir ../dist-one
-	cd $(TWICE)/another/folder && umask 077 && TZ=Asia/Tokyo $(BUILD_COMMIT) --outdir ../../dist-another
+	cd $(TWICE)/one && $(BUILD) --outdir ../dist-one
+	cd $(TWICE)/another/folder && umask 077 && TZ=Asia/Tokyo $(BUILD) --outdir ../../dist-another
 	cd $(TWICE)/dist-one && sha256sum * | tee ../SHA256SUMS
 	cd $(TWICE)/dist-another && sha256sum --check ../SHA256SUMS
 

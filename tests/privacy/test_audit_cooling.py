@@ -83,7 +83,9 @@ def test_the_round_after_a_rule_was_taken_back_costs_what_is_charged(name):
     assert share_of_last_round(SETTINGS[name]) <= 1 + ROUNDING
 
 
-@pytest.mark.parametrize("name", ["1-rules", "three classes", "trees"])
+@pytest.mark.parametrize(
+    "name", ["1-rules", pytest.param("three classes", marks=pytest.mark.slow), "trees"]
+)
 def test_a_learning_rate_that_rises_is_caught(monkeypatch, name):
     monkeypatch.setattr(Measure, "cooled", heated)
     assert share_of_last_round(SETTINGS[name]) > 1.01

@@ -54,6 +54,7 @@ class Fit:
     rate: Fraction | str
     weights: tuple[Fraction, ...]
     rng: np.random.Generator
+    epsilon: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
         self.schema = Schema(COLUMNS, target=list(range(self.n_classes)))
@@ -61,7 +62,7 @@ class Fit:
         self.candidates = candidates_of(LEARNERS[self.learner], self.schema, Constraints())
         n_problems = 1 if self.n_classes == 2 else self.n_classes
         plan = make_plan(
-            Budget(Fraction(1)),
+            Budget(self.epsilon),
             self.n_rows,
             self.candidates[0],
             self.weights,

@@ -187,6 +187,23 @@ def test_a_fit_draws_what_was_planned(spy, kind, learner, n_classes, delta):
     assert clf.privacy_.spent == plan.spent <= epsilon
 
 
+@pytest.mark.parametrize("kind", ["separable", "one class"])
+@pytest.mark.parametrize("learner", ["auto", "pair_rule", TopDown(2)], ids=str)
+def test_a_fit_whose_rules_are_right_about_every_row_goes_on(spy, learner, kind):
+    frame, target = rows_of(kind, 2)
+    clf = SmoothBoostClassifier(
+        schema=schema_of(2), epsilon=300.0, learner=learner, n_rounds=7, calibrate=0, n_jobs=1
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        clf.fit(frame, target)
+    assert len(clf.model_.rules) == 7
+    assert (
+        clf.model_.rules[0].predict(Table.from_frame(clf.schema, frame, target).codes) == target
+    ).all()
+    check(spy, clf.plan(N_ROWS), learner)
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("delta", [0.0, 1e-4])
 def test_the_defaults_draw_what_was_planned(spy, n_classes, delta):

@@ -1,7 +1,8 @@
 """The inequalities of docs/privacy, in whole numbers and fractions, wherever they can be listed.
 
-Each test names the page and the section that it checks. Nothing is drawn at random and nothing is
-rounded: a bound holds for every small case there is, and is reached where the page says so.
+Each test names the page and the section that it checks. Nothing is drawn at random, and but for the
+logarithms of the last test nothing is rounded: a bound holds for every small case there is, and is
+reached where the page says so.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
-from math import floor, log
+from math import floor, log, prod
+from typing import Any
 
 import numpy as np
 import pytest
@@ -156,7 +158,7 @@ CRITERIA = {
 }
 
 
-def gains_of(table: Counter, impurity) -> list[list[Fraction]]:
+def gains_of(table: Counter[Any], impurity) -> list[list[Fraction]]:
     """Return the gains of splitting the root by two literals, and then two leaves by the other."""
 
     def impure(holds) -> Fraction:
@@ -307,28 +309,21 @@ def test_items_and_options_together_are_the_law_of_all_candidates(even):
     odds = [Fraction(BASE) ** int(score) for score in scores.flat()]
     if even:
         odds = [each / (4 if at < 8 else 2) for at, each in enumerate(odds)]
-    items = []
-    for group in groups:
-        for parts in group:
-            sums = [sum(Fraction(BASE) ** int(score) for score in part) for part in parts]
-            whole = Fraction(1)
-            for part, each in zip(parts, sums, strict=True):
-                whole *= each / (len(part) if even else 1)
-            chances = [
-                [Fraction(BASE) ** int(q) / z for q in part]
-                for part, z in zip(parts, sums, strict=True)
-            ]
-            items.append((whole, chances))
-    total = sum(whole for whole, _ in items)
-    at = 0
-    for item, (whole, chances) in enumerate(items):
-        for options in product(*(range(len(each)) for each in chances)):
-            chance = whole / total
-            for each, option in zip(chances, options, strict=True):
-                chance *= each[option]
-            assert chance == odds[scores.index(item, list(options))] / sum(odds)
-            at += 1
-    assert at == len(odds)
+    laws: list[tuple[Fraction, list[list[Fraction]]]] = []  # an item's odds, its options' chances
+    for parts in (parts for group in groups for parts in group):
+        powers = [[Fraction(BASE) ** int(score) for score in part] for part in parts]
+        sums = [sum(part, start=Fraction(0)) / (len(part) if even else 1) for part in powers]
+        laws.append(
+            (
+                prod(sums, start=Fraction(1)),
+                [[each / sum(part) for each in part] for part in powers],
+            )
+        )
+    whole = sum(item for item, _ in laws)
+    for at, (item, parts) in enumerate(laws):
+        for options in product(*(range(len(part)) for part in parts)):
+            chance = item / whole * prod(p[o] for p, o in zip(parts, options, strict=True))
+            assert chance == odds[scores.index(at, list(options))] / sum(odds)
 
 
 # docs/privacy/composition.md --------------------------------------------------------------------

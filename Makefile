@@ -222,6 +222,11 @@ short-lists: $(PAPER)/ready  ## what a model with few rules costs
 audit-full: $(VENV)/ready  ## the exhaustive audits that are too large for CI
 	$(RUN) python tests/privacy/audit_full.py docs/results/audit.csv | tee docs/results/audit.md
 
+mutants: $(VENV)/ready  ## put bugs into copies of the package: the tests must see each of them
+	mkdir -p build
+	$(RUN) python tests/mutations/mutate.py > build/mutants.md
+	mv build/mutants.md docs/results/mutants.md
+
 startup: $(VENV)/ready  ## what help and imports cost beside those of Typer and scikit-learn
 	$(RUN) python benchmarks/startup.py | tee docs/results/startup.md
 

@@ -72,6 +72,7 @@ NAVIGATION = {
         "docs/results/short-lists",
         "docs/results/auto-rule",
         "docs/results/audit",
+        "docs/results/mutants",
         "docs/results/speed",
         "docs/results/learner-speed",
         "docs/results/cost",

@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 
 from smoothboost import Boolean, OneRule, PairRule, Schema, TopDown
 from smoothboost.classifier import Learner
-from smoothboost.counting.measure import Measure
+from smoothboost.counting.measure import LEAST_FALL, Measure
+from smoothboost.fitting.automatic import COOLING, HIGHEST_RATE
+from smoothboost.fitting.following import root_rate
 from smoothboost.learners.impurity import CRITERIA
+from smoothboost.learners.set_rule import MAX_CUTS
 
 ONES = (Fraction(1), Fraction(1))
 
@@ -438,3 +441,27 @@ def test_a_change_of_the_density_computes_no_exponential():
 def test_nothing_follows_upwards(density, rate):
     with pytest.raises(AssertionError):
         Measure(10, Fraction(1, 2), Fraction(1), 3, ONES).following(density, rate)
+
+
+def test_a_rate_that_hardly_falls_does_not_fall():
+    """Less than `LEAST_FALL` could be lost in rounding, where fewer bits are needed."""
+    measure = Measure(10, Fraction(1, 2), Fraction(7, 10), 9, ONES)
+    hardly = measure.following(Fraction(1, 3), Fraction(7, 10) - LEAST_FALL / 2)
+    assert hardly == measure.following(Fraction(1, 3), Fraction(7, 10))
+    fallen = measure.following(Fraction(1, 3), Fraction(7, 10) - LEAST_FALL)
+    assert fallen.learning_rate == Fraction(7, 10) - LEAST_FALL
+
+
+@pytest.mark.parametrize("factor", [0, Fraction(999, 1000), Fraction(11, 10)])
+def test_no_other_factor_cools(factor):
+    with pytest.raises(AssertionError):
+        Measure(10, Fraction(1, 2), Fraction(1), 3, ONES).cooled(factor)
+
+
+@pytest.mark.parametrize("n_votes", [1, 9, 99, 9_999, 10_000])
+def test_rates_that_fall_start_high_enough(n_votes):
+    """What the proof of docs/privacy/smooth-measure.md asks of automatic learning rates."""
+    rate = root_rate(n_votes, HIGHEST_RATE) / MAX_CUTS
+    assert rate > Fraction(15, 10_000)
+    assert Fraction(99, 100) >= COOLING
+    assert (1 - Fraction(99, 100)) * rate > LEAST_FALL

@@ -4,6 +4,7 @@ from fractions import Fraction
 from math import exp, inf, log
 
 import dp_accounting
+import mpmath
 import numpy as np
 import opendp.prelude as dp
 import pytest
@@ -36,6 +37,28 @@ def two_point_divergence(p, q, order):
     return float(np.logaddexp(*terms)) / (order - 1)
 
 
+def two_valued_divergence(epsilon, s, order):
+    """Return the Rényi divergence of a loss that is s or s - epsilon, as an integral.
+
+    Let f(b) be the logarithm of the mean of exp(b * loss) under the second distribution, and q the
+    probability of s there. As f vanishes at 0 and at 1, f(order) is the integral of f'' times a
+    kernel; and f''(b) is the variance of the loss when odds are tilted by exp(b * loss).
+    Everything is positive: nothing cancels, as it does in the closed form.
+    """
+    q = mpmath.expm1(epsilon - s) / mpmath.expm1(epsilon)
+
+    def variance(b):
+        heavy, light = q * mpmath.exp(b * s), (1 - q) * mpmath.exp(b * (s - epsilon))
+        p = heavy / (heavy + light)
+        return epsilon**2 * p * (1 - p)
+
+    def kernel(b):
+        return (order - 1) * b if b <= 1 else order - b
+
+    whole = mpmath.quad(lambda b: variance(b) * kernel(b), [0, 1, order])
+    return whole / (order - 1)
+
+
 class TestCurves:
     @given(st.floats(0.01, 5), st.floats(1.01, 60))
     def test_bounded_range_curve_is_attained_and_never_exceeded(self, epsilon, order):
@@ -48,6 +71,18 @@ class TestCurves:
             worst = max(worst, two_point_divergence((first, 1 - first), (p, 1 - p), order))
         assert worst <= curve + 1e-9
         assert worst >= curve * 0.99 - 1e-7
+
+    @pytest.mark.parametrize("order", [1.0001, 1.5, 90, 9000])
+    @pytest.mark.parametrize("product", [1e-6, 0.0099, 0.0101])
+    def test_bounded_range_curve_is_right_where_its_closed_form_cancels(self, product, order):
+        with mpmath.workdps(25):
+            epsilon = mpmath.mpf(product) / order
+            shares = [mpmath.mpf(s) for s in ("0.45", "0.5", "0.55")]  # the worst is at one half
+            worst = float(max(two_valued_divergence(epsilon, s * epsilon, order) for s in shares))
+        curve = float(bounded_range_curve(float(epsilon), order))
+        allowed = 5e-15 * order / (order - 1)  # for what the closed form cancels
+        assert worst <= curve * (1 + 1e-12)
+        assert curve <= worst * (1 + 1e-4) + allowed
 
     @given(st.floats(1e-6, 8), st.floats(1.0001, 1e5))
     def test_bounded_range_curve_is_below_the_concentrated_bound_and_epsilon(self, epsilon, order):

@@ -12,7 +12,10 @@ import pandas as pd
 import pytest
 
 from smoothboost import Boolean, Categorical, Numeric, Schema, SmoothBoostClassifier, TopDown
+from smoothboost.counting.engine import LocalEngine
 from smoothboost.exceptions import BudgetTooSmallWarning, PrivacyLeakWarning
+from smoothboost.fitting.boost import Booster
+from smoothboost.fitting.problems import engines_of
 from smoothboost.privacy.accountant import Spend, total_epsilon
 from smoothboost.privacy.factored import (
     FactoredExponential,
@@ -22,6 +25,8 @@ from smoothboost.privacy.factored import (
 )
 from smoothboost.privacy.mechanisms import Exponential, Maximum, PermuteAndFlip, Selection
 from smoothboost.privacy.randomness import SystemBits
+from smoothboost.settling import settle
+from smoothboost.table.coded import Table
 from smoothboost.table.columns import Column
 
 N_ROWS = 300
@@ -31,9 +36,10 @@ FACTORED = {"permute_and_flip": FactoredPermuteAndFlip, "exponential": FactoredE
 
 @dataclass
 class Spy:
-    """What was drawn, and how many bits were taken outside of a draw."""
+    """What was drawn from, what came out, and how many bits were taken outside of a draw."""
 
     draws: list[Selection]
+    outcomes: list[int]
     n_stray: int = 0
     is_drawing: bool = False
 
@@ -41,7 +47,7 @@ class Spy:
 @pytest.fixture
 def spy(monkeypatch):
     """Watch every mechanism's draws, and the source of bits."""
-    spy = Spy([])
+    spy = Spy([], [])
 
     def watched(honest):
         def sample(self, bits):
@@ -49,6 +55,7 @@ def spy(monkeypatch):
             spy.is_drawing = True
             index = honest(self, bits)
             spy.is_drawing = False
+            spy.outcomes.append(index)
             return index
 
         return sample
@@ -86,7 +93,8 @@ def rows_of(kind, n_classes):
     )
     if kind == "one class":
         return frame, np.zeros(N_ROWS, dtype=int)
-    target = np.digitize(frame["number"], [0.5, 1.5][: n_classes - 1])
+    # At edges of the schema, so that rules can tell the classes apart.
+    target = np.digitize(frame["number"], [1, 2][: n_classes - 1], right=True)
     if kind == "ordinary":
         target = np.where(rng.random(N_ROWS) < 0.3, rng.integers(0, n_classes, N_ROWS), target)
     return frame, target
@@ -150,9 +158,10 @@ LEARNERS = ["auto", "one_rule", "pair_rule", TopDown(2), TopDown(1, "entropy")]
 @pytest.mark.parametrize("kind", ["ordinary", "separable", "one class"])
 def test_a_fit_draws_what_was_planned(spy, kind, learner, n_classes, delta):
     schema = schema_of(n_classes)
+    epsilon = 3.0 if kind == "ordinary" else 300.0  # so much that the right rules are found
     clf = SmoothBoostClassifier(
         schema=schema,
-        epsilon=3.0,
+        epsilon=epsilon,
         delta=delta,
         learner=learner,
         n_rounds=9 if n_classes == 2 else 13,  # rounds that do not divide evenly
@@ -163,15 +172,36 @@ def test_a_fit_draws_what_was_planned(spy, kind, learner, n_classes, delta):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BudgetTooSmallWarning)
         warnings.simplefilter("ignore", PrivacyLeakWarning)
-        clf.fit(*rows_of(kind, n_classes))
+        frame, target = rows_of(kind, n_classes)
+        clf.fit(frame, target)
     plan = clf.plan(N_ROWS)
+    if kind != "ordinary" and n_classes == 2:
+        assert (clf.predict(frame) == target).all()  # a fit might stop here, and must not
     asked = {"error", "class", "link"} | ({"threshold"} if n_classes == 2 else set())
     assert {look.name for look in plan.looks} - {"rarer"} == asked
-    assert (plan.look("rarer") is not None) == (n_classes == 2 and delta > 0)
+    if kind == "ordinary":
+        assert (plan.look("rarer") is not None) == (n_classes == 2 and delta > 0)
     assert plan.look("class").count == (1 if n_classes == 2 else n_classes)
     check(spy, plan, learner)
     assert len(clf.model_.rules) <= plan.n_rounds
-    assert clf.privacy_.spent == plan.spent <= 3.0
+    assert clf.privacy_.spent == plan.spent <= epsilon
+
+
+@pytest.mark.parametrize("kind", ["separable", "one class"])
+@pytest.mark.parametrize("learner", ["auto", "pair_rule", TopDown(2)], ids=str)
+def test_a_fit_whose_rules_are_right_about_every_row_goes_on(spy, learner, kind):
+    frame, target = rows_of(kind, 2)
+    clf = SmoothBoostClassifier(
+        schema=schema_of(2), epsilon=300.0, learner=learner, n_rounds=7, calibrate=0, n_jobs=1
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)
+        clf.fit(frame, target)
+    assert len(clf.model_.rules) == 7
+    assert (
+        clf.model_.rules[0].predict(Table.from_frame(clf.schema, frame, target).codes) == target
+    ).all()
+    check(spy, clf.plan(N_ROWS), learner)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -182,16 +212,54 @@ def test_the_defaults_draw_what_was_planned(spy, n_classes, delta):
     check(spy, clf.plan(N_ROWS), "auto")
 
 
+@pytest.mark.parametrize(("delta", "n_rounds"), [(0.0, 5), (1e-4, 5), (1e-4, 60)])
 @pytest.mark.parametrize("mechanism", LISTED)
-def test_a_named_mechanism_draws_everything_looks_too(spy, mechanism):
+def test_a_named_mechanism_draws_everything_looks_too(spy, mechanism, delta, n_rounds):
     clf = SmoothBoostClassifier(
-        schema=schema_of(2), epsilon=10.0, mechanism=mechanism, learner="pair_rule", n_rounds=5
+        schema=schema_of(2),
+        epsilon=10.0,
+        delta=delta,
+        mechanism=mechanism,
+        learner="pair_rule",
+        n_rounds=n_rounds,
+        n_jobs=1,
     )
     clf.fit(*rows_of("ordinary", 2))
     plan = clf.plan(N_ROWS)
     assert plan.mechanism == mechanism
     assert plan.look("error") is not None
     check(spy, plan, "pair_rule")
+
+
+def listed(scores):
+    return scores.flat() if isinstance(scores, FactoredScores) else scores
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+def test_a_fit_draws_from_the_scores_of_its_rows_and_of_what_was_drawn(spy, learner, n_classes):
+    """The plain engine, led through the same outcomes, proposes the same choices."""
+    schema = schema_of(n_classes)
+    clf = SmoothBoostClassifier(
+        schema=schema, epsilon=30.0, learner=learner, n_rounds=7, calibrate=0.1, n_jobs=1
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BudgetTooSmallWarning)
+        frame, target = rows_of("ordinary", n_classes)
+        clf.fit(frame, target)
+    candidates, plan = settle(clf, schema, N_ROWS)
+    table = Table.from_frame(schema, frame, target)
+    engines = engines_of(table, candidates, plan.measure.n_rounds, make=plain)
+    booster = Booster(engines, candidates, plan)
+    assert booster.choices_left == len(spy.draws)
+    for draw, outcome in zip(spy.draws, spy.outcomes, strict=True):
+        assert np.array_equal(listed(draw.scores), listed(booster.propose().scores))
+        booster.accept(outcome)
+    assert booster.rules == clf.model_.rules
+
+
+def plain(table, needs, max_votes, n_threads):
+    return LocalEngine(table, max_votes, n_threads)
 
 
 def test_the_spy_notices_a_draw_too_many(spy):

@@ -24,6 +24,8 @@ WIDE_ROWS = 10**8
 """Beyond so many rows, sums are wide: a floor of every weight would cost too much."""
 FINE_BITS = 24
 """By how many bits the weights of a wide measure are finer than its sums."""
+LEAST_FALL = Fraction(1, 1 << 58)
+"""By how much a learning rate that follows falls, if it does: less would be lost in rounding."""
 MOST_ROWS = 1 << 39
 """Up to so many rows, the lower parts of wide sums stay below 2**63."""
 
@@ -117,6 +119,8 @@ class Measure:
     def following(self, density: Fraction, learning_rate: Fraction) -> Measure:
         """Return this measure with another density and learning rate, neither of them larger.
 
+        A learning rate that is smaller by less than `LEAST_FALL` counts as the same.
+
         Notes
         -----
         Guarantee: no range that was planned with this measure is exceeded
@@ -124,16 +128,18 @@ class Measure:
         """
         assert 0 < density <= self.density
         assert 0 < learning_rate <= self.learning_rate
+        if self.learning_rate - learning_rate < LEAST_FALL:
+            learning_rate = self.learning_rate
         return replace(self, density=density, learning_rate=learning_rate)
 
     def cooled(self, factor: Fraction) -> Measure:
-        """Return this measure with a learning rate that is smaller by a factor up to 1.
+        """Return this measure with a learning rate that is smaller by a factor up to 99/100, or 1.
 
         Notes
         -----
         Guarantee: no zeta grows by it (docs/privacy/smooth-measure.md).
         """
-        assert 0 < factor <= 1
+        assert factor == 1 or 0 < factor <= Fraction(99, 100)
         return replace(self, learning_rate=self.learning_rate * factor)
 
     def zeta(self, n_votes: int) -> Fraction:

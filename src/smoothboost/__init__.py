@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from smoothboost.release.model import Model
     from smoothboost.release.plots import ShapeDisplay, VotesDisplay
     from smoothboost.release.privacy_curve import PrivacyCurveDisplay
+    from smoothboost.table.files import TextFile
     from smoothboost.table.schema import Boolean, Categorical, Date, Numeric, Schema
     from smoothboost.tuning import PrivateTuner
 
@@ -45,6 +46,7 @@ __all__ = [
     "SeededNoiseWarning",
     "ShapeDisplay",
     "SmoothBoostClassifier",
+    "TextFile",
     "TopDown",
     "VotesDisplay",
     "WeakPrivacyWarning",
@@ -70,6 +72,7 @@ _HOMES = {
     "SeededNoiseWarning": "exceptions",
     "ShapeDisplay": "release.plots",
     "SmoothBoostClassifier": "classifier",
+    "TextFile": "table.files",
     "TopDown": "learners.top_down",
     "VotesDisplay": "release.plots",
     "WeakPrivacyWarning": "exceptions",

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from difflib import get_close_matches
-from fractions import Fraction
 from math import isfinite
-from numbers import Integral, Real
-from typing import Any
+from numbers import Integral, Rational, Real
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 
 def shown(value: Any) -> str:
@@ -22,7 +24,7 @@ def shown(value: Any) -> str:
     ('-1', "'auto'", "['age']", 'a dict')
     """
     items = value if isinstance(value, list | tuple) and len(value) <= 10 else [value]
-    if all(item is None or isinstance(item, str | int | float | Fraction) for item in items):
+    if all(item is None or isinstance(item, str | float | Rational) for item in items):
         return repr(value)
     return f"a {type(value).__name__}"
 
@@ -77,4 +79,6 @@ def rational(value: float) -> Fraction:
     >>> rational(0.1)
     Fraction(1, 10)
     """
+    from fractions import Fraction  # slow to import, for the help of a command
+
     return Fraction(value) if isinstance(value, Fraction) else Fraction(repr(float(value)))

@@ -21,6 +21,7 @@ from smoothboost.counting.engine import CountEngine
 from smoothboost.exceptions import PrivacyLeakWarning
 from smoothboost.fitted import Fitted, is_named
 from smoothboost.fitting.boost import Booster, boost
+from smoothboost.fitting.by_kind import spent_by_kind
 from smoothboost.fitting.cost import cost_of, work_of
 from smoothboost.fitting.enough import warn_of_budget
 from smoothboost.fitting.plan import Plan
@@ -196,7 +197,8 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         X : frame, array, path or stream
             The private table: a pandas, polars or Arrow frame matched by column name, or an
             array matched by position. A file (Parquet or a folder of it, CSV, Arrow) or an Arrow
-            stream is read once, batch by batch, and only its codes are kept.
+            stream is read once, batch by batch, and only its codes are kept; `TextFile` names the
+            encoding, separator or decimal mark of a text file.
         y : series or array, or str
             The classes, each one declared in the schema; of a file or stream, the name of the
             column that holds them.
@@ -256,6 +258,7 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
             calibration=plan.calibration,
             seeded=private and self.random_state is not None,
             drafted=schema.drafted,
+            by_kind=spent_by_kind(plan),
         )
         with progress(self.verbose, "rounds", plan.n_rounds) as on_round:
             rules = boost(booster, bits, on_round)

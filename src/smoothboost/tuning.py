@@ -208,6 +208,7 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             delta=plan.delta,
             spent=plan.epsilon / self.estimator.rows_per_person,
             n_rows=n_rows,
+            by_kind=None,  # the budget was for many fits
         )
         fitted.model_ = replace(fitted.model_, guarantee=guarantee)
         fitted.privacy_ = guarantee

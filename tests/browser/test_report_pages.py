@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
-from reported import COLUMNS, HOSTILE, KINDS, odd_people, people, reported
+from reported import COLUMNS, HOSTILE, KINDS, labels_of, odd_people, people, reported
 
-from smoothboost import Boolean, Categorical
+from smoothboost import Boolean, Categorical, evaluate
 from smoothboost.release.report.holdout import measure
 from smoothboost.release.report.page import write_report
 from smoothboost.release.report.words import group_words
@@ -175,9 +175,8 @@ def test_names_and_descriptions_are_shown_and_never_run(opened):
     assert high.inner_text() == "<b>high</b>"
 
 
-@pytest.mark.parametrize("kind", ["one_rule", "pair_rule", "top_down", "three_classes"])
-def test_axe_finds_nothing_serious_in_light_and_in_dark(opened, kind):
-    page = opened(kind).page
+def check_with_axe(page: Page) -> None:
+    """Let axe look at all of a page, in light and in dark."""
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
@@ -193,12 +192,21 @@ def test_axe_finds_nothing_serious_in_light_and_in_dark(opened, kind):
         assert "color-contrast" in {check["id"] for check in found["passes"]}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_phone_shows_the_page_without_scrolling_sideways(opened, kind):
-    page = opened(kind).page
+@pytest.mark.parametrize("kind", ["one_rule", "pair_rule", "top_down", "three_classes"])
+def test_axe_finds_nothing_serious_in_light_and_in_dark(opened, kind):
+    check_with_axe(opened(kind).page)
+
+
+def check_on_a_phone(page: Page) -> None:
+    """Check that nothing of a page is wider than a phone."""
     page.set_viewport_size({"width": 360, "height": 700})
     page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_phone_shows_the_page_without_scrolling_sideways(opened, kind):
+    check_on_a_phone(opened(kind).page)
 
 
 def test_a_row_can_be_tried_by_keyboard_alone(opened):
@@ -246,3 +254,22 @@ def test_what_was_measured_is_drawn_and_marked(browser, tmp_path):
     assert "computed from the 400 rows of <i>rows</i>.csv" in section.inner_text()
     assert section.locator("svg").count() == 6
     page.close()
+
+
+@pytest.mark.parametrize("kind", ["one_rule", "three_classes"])
+def test_a_private_evaluation_is_drawn_and_anybody_can_read_it(browser, tmp_path, kind):
+    model = reported(kind)
+    frame = people(3_000, seed=4)
+    found = evaluate(model, frame, labels_of(kind, frame), epsilon=1.0, by=HOSTILE)
+    model.write_report(tmp_path / "report.html", evaluation=found)
+    tab = Opened(browser, tmp_path / "report.html")
+    section = tab.page.locator("section", has=tab.page.locator("#measured"))
+    assert "Private evaluation: ε = 1" in section.inner_text()
+    assert f"Accuracy by {HOSTILE}" in section.inner_text()
+    assert section.locator("svg").count() == 1
+    assert section.locator("circle").count() > 1
+    check_with_axe(tab.page)
+    check_on_a_phone(tab.page)
+    assert tab.faults == []
+    assert tab.requests == [tab.path.as_uri()]
+    tab.page.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from commands import FIT, failure, run
 
-from smoothboost import Ledger
+from smoothboost import Ledger, Model
 
 EVALUATE = ("evaluate", "model.json", "rows.csv", "--target", "income", "--epsilon")
 
@@ -36,6 +36,8 @@ def test_the_same_for_programs_and_in_a_file(fitted):
     assert line.startswith("Warning: The guarantee will be weak: epsilon = 1000 is above 10")
     assert json.loads(Path("found.json").read_text()) == found
     assert (found["rows"], found["epsilon"], found["delta"]) == (600, 1000.0, 0.0)
+    assert found["model"] == Model.read("model.json").content_hash
+    assert (found["ledger"], found["rows_per_person"], found["by"]) == (None, 1, "member")
     accuracy = found["accuracy"]
     assert accuracy["low"] <= accuracy["value"] <= accuracy["high"]
     right = [each for each in found["confusion"] if each["class"] == each["predicted"]]

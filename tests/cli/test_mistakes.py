@@ -55,8 +55,8 @@ def desk(folder, model_text, ledger_bytes, monkeypatch) -> Path:
     texts = {
         "model.json": model_text,
         "cut.json": model_text[: len(model_text) // 2],
-        "future.json": model_text.replace('"version": 2', '"version": 7', 1),
-        "extra.json": model_text.replace('"version": 2', '"version": 2, "note": 1', 1),
+        "future.json": model_text.replace('"version": 3', '"version": 7', 1),
+        "extra.json": model_text.replace('"version": 3', '"version": 3, "note": 1', 1),
         "edited.json": model_text.replace('"column": "age"', '"column": "wage"'),
         "empty.json": "",
         "list.json": "[1, 2]",

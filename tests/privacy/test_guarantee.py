@@ -9,7 +9,7 @@ import pytest
 from people import FRAME, LABELS, SCHEMA
 
 from smoothboost import SmoothBoostClassifier, WeakPrivacyWarning
-from smoothboost.privacy.guarantee import Guarantee, weaknesses_of
+from smoothboost.privacy.guarantee import Guarantee, KindSpent, weaknesses_of
 
 USUAL = Guarantee(1.0, 0.0, 1.0, 1, 4000, "exponential", "tight", seeded=False, drafted=False)
 
@@ -56,3 +56,64 @@ def test_fit_warns_of_a_weak_budget_and_says_what_it_is(budget, words):
         classifier.fit(FRAME, LABELS)
     assert not classifier.privacy_.may_be_released
     assert words in str(classifier.model_)
+
+
+# What was spent by kind
+
+KINDS = (
+    KindSpent("rule", 30, 0.03, 0.85),
+    KindSpent("error", 5, 0.01, 0.05),
+    KindSpent("link", 1, 0.1, 0.1),
+)
+
+
+def test_kinds_that_add_up_are_said_with_their_sums():
+    pure = replace(USUAL, by_kind=KINDS)
+    assert pure.adds_up
+    assert pure.added == pytest.approx(1.0)
+    assert pure.spending_words == (
+        "spent on 30 choices of rules (epsilon 0.85), 5 looks at errors (0.05) and 1 look at links "
+        "(0.1)"
+    )
+    assert pure.spending_words in pure._repr_html_()
+    assert str(pure) == str(USUAL)  # which exports hold
+
+
+def test_kinds_that_compose_are_said_by_the_choice():
+    composed = replace(USUAL, delta=1e-6, spent=0.4, by_kind=KINDS)
+    assert not composed.adds_up
+    assert composed.spending_words == (
+        "spent on 30 choices of rules (epsilon 0.03 each), 5 looks at errors (0.01 each) and 1 "
+        "look at links (0.1 each); they compose to 0.4"
+    )
+
+
+def test_where_it_is_not_said_nothing_is_made_up():
+    for guarantee in (USUAL, replace(USUAL, epsilon=None, spent=None, by_kind=())):
+        assert guarantee.spending_words == ""
+        assert not guarantee.adds_up
+        assert Guarantee.from_dict(guarantee.to_dict()) == guarantee
+    assert "by_kind" not in USUAL.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        ({}, "to be a list"),
+        (None, "to be a list"),
+        ([3], "kinds of choices with kind, choices, largest, added"),
+        ([{"kind": "rule"}], "kinds of choices with"),
+        ([{"kind": "", "choices": 1, "largest": 0.1, "added": 0.1}], "a short text"),
+        ([{"kind": 3, "choices": 1, "largest": 0.1, "added": 0.1}], "a short text"),
+        ([{"kind": "x" * 101, "choices": 1, "largest": 0.1, "added": 0.1}], "a short text"),
+        ([{"kind": "rule", "choices": 0, "largest": 0.1, "added": 0.1}], "whole number from 1"),
+        ([{"kind": "rule", "choices": True, "largest": 0.1, "added": 0.1}], "whole number from 1"),
+        ([{"kind": "rule", "choices": 1, "largest": -0.1, "added": 0.1}], "largest of a kind"),
+        ([{"kind": "rule", "choices": 1, "largest": 0.1, "added": "1"}], "added of a kind"),
+        ([{"kind": "rule", "choices": 1, "largest": 0.1, "added": float("nan")}], "added of"),
+        ([{"kind": "rule", "choices": 1, "largest": 10**400, "added": 0.1}], "largest of a kind"),
+    ],
+)
+def test_kinds_that_make_no_sense_are_refused(kinds, said):
+    with pytest.raises(ValueError, match=said):
+        Guarantee.from_dict({**USUAL.to_dict(), "by_kind": kinds})

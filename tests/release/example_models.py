@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 from small_models import SCHEMA, THREE, model
 from trees import literals
 from trees import rules as any_rules
 
 from smoothboost.link import Link
+from smoothboost.privacy.guarantee import KindSpent
 from smoothboost.release.model import ErrorLook
 from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule
 
@@ -25,6 +28,14 @@ EXAMPLE = model(
     link=Link(0.75, 1.5, (1.0, 2.0), calibrated=True),
     errors=(ErrorLook(1, None, 0.25), ErrorLook(3, None, 0.125)),
 )
+SPENT = replace(
+    EXAMPLE,
+    guarantee=replace(
+        EXAMPLE.guarantee,
+        by_kind=(KindSpent("rule", 4, 0.1, 0.4), KindSpent("link", 1, 0.1, 0.1)),
+    ),
+)
+"""The same model, which says what was spent on what."""
 ABOUT = model(
     [
         LiteralRule(Members(1, (1, 3)), 0, 1, about=2),

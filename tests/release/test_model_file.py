@@ -75,8 +75,8 @@ class TestJson:
             Model.read(tmp_path / "m.json")
 
     def test_a_file_from_the_future_is_refused(self):
-        document = {**json.loads(EXAMPLE.to_json()), "version": 3}
-        with pytest.raises(ValueError, match="Expected model version 1 or 2, got 3; a newer"):
+        document = {**json.loads(EXAMPLE.to_json()), "version": 4}
+        with pytest.raises(ValueError, match="Expected model version 1, 2 or 3, got 4; a newer"):
             Model.from_json(json.dumps(document))
 
     @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ class TestJson:
             ({"errors": [{"after": 1, "about": 1, "share": 0.1}]}, "about to be one of three"),
             ({"link": None}, "Expected a link with slope"),
             ({"link": {"slope": 1.0}}, "Expected a link with slope"),
-            ({"version": True}, "Expected model version 1 or 2, got True"),
+            ({"version": True}, "Expected model version 1, 2 or 3, got True"),
             ({"version": 1}, "Expected a model with the keys"),
             ({"training_error": 0.1}, "Expected a model with the keys"),
             ({"format": "another"}, "Expected a model with"),

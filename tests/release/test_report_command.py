@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from commands import FIT, failure, run
 
-from smoothboost import Model
+from smoothboost import Ledger, Model
 
 
 @pytest.fixture
@@ -34,6 +35,35 @@ def test_rows_that_are_measured_are_named_and_warned_of(fitted):
     assert "secret" not in text
 
 
+EVALUATE = ("evaluate", "model.json", "rows.csv", "--target", "income", "--epsilon", 1)
+
+
+def test_a_private_evaluation_is_shown_with_what_it_cost(fitted):
+    Ledger.create("people.ledger", table="people of a town", epsilon=9.0)
+    run(*EVALUATE, "--ledger", "people.ledger", "--by", "member", "-o", "found.json")
+    Path("rows.csv").unlink()
+    shown = run("report", "model.json", "-o", "report.html", "--evaluation", "found.json")
+    assert "made from model.json and found.json, so as private as the two are" in shown.stderr
+    assert "alone" not in shown.stderr
+    text = Path("report.html").read_text("utf-8")
+    assert "Private evaluation: ε = 1<" in text
+    assert "booked in the ledger of “people of a town”" in text
+    assert "ε = 6 together" in text  # 5 of the fit
+    assert "Accuracy by member" in text
+    found = json.loads(Path("found.json").read_text("utf-8"))
+    assert f"{found['accuracy']['value']:.1%}" in text
+    found = run("report", "model.json", "-o", "b.html", "--evaluation", "found.json", "--json")
+    assert json.loads(found.stdout)["evaluation_epsilon"] == 1
+
+
+def test_an_evaluation_of_another_model_is_refused(fitted):
+    run(*EVALUATE, "-o", "found.json")
+    run(*FIT, "-o", "other.json")
+    line = failure("report", "other.json", "-o", "report.html", "--evaluation", "found.json")
+    assert "to be an evaluation of this model" in line
+    assert not Path("report.html").exists()
+
+
 def test_a_model_that_is_not_private_is_said_to_be_so(folder):
     run(*FIT, "--seed", "1", "-o", "model.json")
     assert "NOT private" in run("report", "model.json", "-o", "report.html").stderr
@@ -54,6 +84,10 @@ def test_an_older_report_is_overwritten_only_by_force(fitted):
         (["--evaluate", "none.csv", "--target", "income"], "none.csv"),
         (["--evaluate", "rows.csv", "--target", "wages"], "wages"),
         (["--evaluate", "rows.csv", "--target", "job"], "declared class"),
+        (["--evaluation", "none.json"], "none.json"),
+        (["--evaluation", "model.json"], "model.json to be an evaluation"),
+        (["--evaluation", "rows.csv"], "rows.csv to be what smoothboost evaluate -o wrote"),
+        (["--evaluation", "x", "--evaluate", "rows.csv", "--target", "income"], "got both"),
     ],
 )
 def test_mistakes_are_told_in_one_line_and_nothing_is_written(fitted, options, said):

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import exp
+from pathlib import Path
 
 import pytest
-from example_models import ABOUT, EXAMPLE
+from example_models import ABOUT, EXAMPLE, SPENT
 from small_models import GUARANTEE, SCHEMA, model
 
 from smoothboost import Boolean, Date, Numeric
 from smoothboost.link import Link
+from smoothboost.privacy.guarantee import LOOKED_AT, KindSpent
 from smoothboost.release.report import guarantee_words, page, words
 from smoothboost.rules import LiteralRule
 
@@ -76,13 +78,53 @@ def test_a_weak_guarantee_is_called_weak(changed, said):
 
 
 def test_what_was_released_is_counted_with_its_proof():
-    assert guarantee_words.releases(EXAMPLE) == [
+    told = guarantee_words.releases(EXAMPLE)
+    assert [(each.what, each.number, each.proof) for each in told] == [
         ("rules", 4, "docs/privacy/one-rules.md"),
         ("shares of errors on the way", 2, "docs/privacy/following.md"),
         ("fit of probabilities and threshold", 1, "docs/privacy/calibration.md"),
     ]
     (rules, _) = guarantee_words.releases(ABOUT)
-    assert "docs/privacy/top-down.md" in rules[2]
+    assert "docs/privacy/top-down.md" in rules.proof
+    assert "does not say how its budget was divided" in page.report_page(EXAMPLE)
+
+
+def test_what_kinds_of_choices_could_spend_is_said_where_it_adds_up():
+    told = guarantee_words.releases(SPENT)
+    assert [(each.what, each.number, each.largest, each.added) for each in told] == [
+        ("rules", 4, "0.1", "0.4"),
+        ("fit of probabilities", 1, "0.1", "0.1"),
+    ]
+    text = page.report_page(SPENT)
+    assert "They add up: ε = 0.5 for one row." in text
+    assert "ε added up" in text
+    assert "does not say" not in text
+
+
+def test_where_choices_compose_no_kind_is_said_to_spend_a_sum():
+    guarantee = replace(SPENT.guarantee, delta=1e-6, spent=0.25)
+    text = page.report_page(replace(SPENT, guarantee=guarantee))
+    assert "ε of one, at most" in text
+    assert "ε added up" not in text
+    assert "They do not just add up (that would be 0.5)" in text
+    assert "compose to less, ε = 0.25 for one row." in text
+
+
+def test_without_privacy_nothing_was_spent():
+    nothing = {"epsilon": None, "spent": None, "mechanism": None, "by_kind": ()}
+    text = page.report_page(replace(SPENT, guarantee=replace(SPENT.guarantee, **nothing)))
+    assert "No budget was spent on them" in text
+    assert "ε of one" not in text
+
+
+def test_every_kind_of_choice_has_words_and_a_proof_that_is_there():
+    docs = Path(__file__).parents[2]
+    for kind in ("rule", "split", "label", *LOOKED_AT):
+        spent = (KindSpent(kind, 2, 0.1, 0.2),)
+        said = replace(SPENT, guarantee=replace(SPENT.guarantee, by_kind=spent))
+        (told,) = guarantee_words.releases(said)
+        assert told.what == guarantee_words.KINDS[kind]
+        assert (docs / told.proof).exists()
 
 
 def test_decisions_are_told_as_the_link_makes_them():

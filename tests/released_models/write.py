@@ -3,9 +3,9 @@
 The files beside this one are kept for ever: they say what files of every format mean. Name the
 cases to write; a file that is there already is kept, unless --replace is given.
 
-    python tests/released_models/write.py format-2-pair-rule-two-classes
+    python tests/released_models/write.py format-3-pair-rule-two-classes
 
-Models of format 1 cannot be written any more. Of those, only the predictions can.
+Models of formats 1 and 2 cannot be fitted any more. Of those, only the predictions can be written.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FITS: dict[str, dict[str, Any]] = {
     "top-down": {"learner": "top_down", **GIVEN},
 }
 CASES = {
-    f"format-2-{learner}-{count}-classes": (learner, count) for learner in FITS for count in CLASSES
+    f"format-3-{learner}-{count}-classes": (learner, count) for learner in FITS for count in CLASSES
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 from typing import Annotated
 
@@ -44,6 +43,8 @@ def docs(page: Page = None, path: AsPath = False) -> None:
 
 def installed_pages() -> dict[str, Path]:
     """Return the pages by name: privacy, and those under it."""
+    from importlib import resources  # slow to import
+
     folder = resources.files("smoothboost").joinpath("docs", "privacy")
     files = sorted(Path(str(file)) for file in folder.iterdir() if file.name.endswith(".md"))
     # README.md is first, as capitals are

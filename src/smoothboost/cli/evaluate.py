@@ -73,7 +73,7 @@ def evaluate(
         result = evaluate_rows(
             released, rows, None, epsilon, delta, book, by=by, rows_per_person=rows_per_person
         )
-        document = evaluation_document(result)
+        document = result.to_dict()
         if temporary is not None:
             temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     if as_json:
@@ -82,48 +82,6 @@ def evaluate(
         _show(result)
     if not quiet and not as_json:
         _say_where(output, book)
-
-
-def evaluation_document(result: Evaluation) -> dict[str, Any]:
-    """Return an evaluation for programs."""
-    names = ("accuracy", "auroc", "log_loss")
-    confusion = zip(result.confusion_pairs, result.cells, strict=True)
-    return {
-        "rows": result.n_rows,
-        "epsilon": result.epsilon,
-        "delta": result.delta,
-        "classes": list(result.classes),
-        **{name: _numbers(getattr(result, name), result, name) for name in names},
-        "threshold": result.threshold,
-        "confusion": [
-            {"class": truth, "predicted": guess, **_estimate(share)}
-            for (truth, guess), share in confusion
-        ],
-        "calibration": [
-            {
-                "from": each.low,
-                "to": each.high,
-                "rows": each.rows,
-                "predicted": each.predicted,
-                **_estimate(each.observed),
-            }
-            for each in result.bins
-        ],
-        "groups": [
-            {"group": name, "rows": rows, **_estimate(accuracy)}
-            for name, rows, accuracy in result.by_value
-        ],
-    }
-
-
-def _numbers(value: float | None, result: Evaluation, name: str) -> dict[str, Any]:
-    low, high = getattr(result, f"{name}_interval")
-    return {"value": value, "low": float(low), "high": float(high)}
-
-
-def _estimate(estimate: Estimate) -> dict[str, float]:
-    low, high = estimate.interval
-    return {"value": float(estimate.value), "low": float(low), "high": float(high)}
 
 
 def _show(result: Evaluation) -> None:

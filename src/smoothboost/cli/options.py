@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -314,15 +314,16 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
         parameters=[
             each
             for name, parameter in own.parameters.items()
-            for each in options.get(name, [parameter])
+            for each in options.get(name, (parameter,))
         ]
     )
     return with_options
 
 
-def _parameters_of(kind: type[FitOptions | ReadOptions]) -> list[Parameter]:
+@cache  # several commands have them, and help is to come at once
+def _parameters_of(kind: type[FitOptions | ReadOptions]) -> tuple[Parameter, ...]:
     hints = get_type_hints(kind, include_extras=True)
-    return [
+    return tuple(
         Parameter(
             field.name,
             Parameter.POSITIONAL_OR_KEYWORD,
@@ -330,7 +331,7 @@ def _parameters_of(kind: type[FitOptions | ReadOptions]) -> list[Parameter]:
             annotation=hints[field.name],
         )
         for field in fields(kind)
-    ]
+    )
 
 
 def _or_auto(value: Any) -> Any:

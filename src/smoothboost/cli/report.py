@@ -32,6 +32,14 @@ def report(
         str | None,
         typer.Option(metavar="COL", help="With --evaluate: the column that holds the classes."),
     ] = None,
+    evaluation: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A private evaluation of this model, as smoothboost evaluate -o writes it: adds "
+            "what it found, and its cost.",
+        ),
+    ] = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
@@ -43,21 +51,37 @@ def report(
     Example: smoothboost report income.model.json -o income.html
     """
     from smoothboost.release.model import Model
+    from smoothboost.release.report.evaluated import evaluation_of
     from smoothboost.release.report.page import write_report
     from smoothboost.table.files import reserved
 
     released = Model.read(model)
     if evaluate is None and (target is not None or read.given):
         raise ValueError("Expected --target and how to read a file with --evaluate only.")
+    if evaluate is not None and evaluation is not None:
+        raise ValueError("Expected --evaluate (public rows) or --evaluation (private), got both.")
+    found = None if evaluation is None else evaluation_of(released, evaluation)
     with reserved(output, force) as temporary:
         holdout = None
         if evaluate is not None:
             holdout = _measured(released, evaluate, target, read.reading())
-        write_report(released, temporary, holdout)
+        write_report(released, temporary, holdout, found)
     if as_json:
-        show_json({"output": str(output), "evaluated": holdout is not None})
+        show_json(
+            {
+                "output": str(output),
+                "evaluated": holdout is not None,
+                "evaluation_epsilon": None if found is None else found.epsilon,
+            }
+        )
     elif not quiet and not released.guarantee.holds:
         say(err, f"Wrote {output}: of a model that is NOT private.", "bold red")
+    elif not quiet and found is not None and released.guarantee.may_be_released:
+        say(
+            err,
+            f"Wrote {output}: made from {model} and {evaluation}, so as private as the two are "
+            "together.",
+        )
     elif not quiet and holdout is None and released.guarantee.may_be_released:
         say(err, f"Wrote {output}: made from {model} alone, so as private as the model.")
     elif not quiet:

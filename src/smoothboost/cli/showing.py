@@ -140,6 +140,8 @@ def show_model(model: Model) -> None:
 
     style = "green" if model.guarantee.may_be_released else "bold red"
     section("Guarantee", Text(str(model.guarantee), style=style))
+    if model.guarantee.spending_words:
+        out.print(Text(model.guarantee.spending_words))
     section(display.votes_summary(model), display.votes_table(model))
 
 

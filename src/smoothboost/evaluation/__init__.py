@@ -14,6 +14,7 @@ from smoothboost import _validate
 from smoothboost._show import make_frame
 from smoothboost.counting.threads import usual_count
 from smoothboost.evaluation.counts import NoisyCounts, price, release
+from smoothboost.evaluation.document import evaluation_document
 from smoothboost.evaluation.estimates import Bin, Estimate, ratio
 from smoothboost.evaluation.grouping import Partition, by_group
 from smoothboost.evaluation.looks import look_at
@@ -59,6 +60,14 @@ class Evaluation:
         accuracy, as far as these counts tell.
     cells, bins, by_value : tuple
         What the frames `confusion`, `calibration` and `groups` show.
+    by : str or None
+        The column whose values `groups` has.
+    rows_per_person : int
+        The most rows that one person has.
+    model_hash : str or None
+        The model's `content_hash`.
+    ledger : str or None
+        The table whose ledger the evaluation is booked in.
 
     Examples
     --------
@@ -84,6 +93,10 @@ class Evaluation:
     cells: tuple[Estimate, ...]
     bins: tuple[Bin, ...]
     by_value: tuple[tuple[str, float, Estimate], ...] = ()
+    by: str | None = None
+    rows_per_person: int = 1
+    model_hash: str | None = None
+    ledger: str | None = None
 
     @property
     def confusion_pairs(self) -> list[tuple[Any, Any]]:
@@ -133,6 +146,10 @@ class Evaluation:
                 "high": [each.interval[1] for _, _, each in self.by_value],
             }
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the evaluation as plain numbers, texts and lists, as the command writes it."""
+        return evaluation_document(self)
 
     def __str__(self) -> str:
         amount = f"epsilon = {self.epsilon:g}" + (f", delta = {self.delta:g}" if self.delta else "")
@@ -196,6 +213,14 @@ def evaluate(
     released = _released(model)
     budget, column = check_arguments(released, epsilon, delta, by, rows_per_person)
     book = None if ledger is None else Ledger.of(ledger)
+    about: dict[str, Any] = {
+        "epsilon": float(epsilon),
+        "delta": float(delta),
+        "by": by,
+        "rows_per_person": budget.rows_per_person,
+        "model_hash": released.content_hash,
+        "ledger": None if book is None else book.status().table,
+    }
     table = _table(released, X, y)
     warn_of_weakness(float(epsilon), float(delta), table.n_rows)
     votes, labels = released.count_coded(table.codes), table.labels.astype(np.intp)
@@ -208,7 +233,7 @@ def evaluate(
         grouped = [by_group(released, votes, labels, codes, n_groups, GROUPS_SHARE)]
     partitions = [*look.partitions(released, votes, labels, share), *grouped]
     pricing = price(partitions, budget)
-    what = f"evaluate model {released.content_hash[:8]} on {table.n_rows:,} rows"
+    what = f"evaluate model {about['model_hash'][:8]} on {table.n_rows:,} rows"
     schema = released.schema.content_hash
     with booked(book, pricing.use, what, schema, rows_per_person) as reservation:
         reservation.begin()
@@ -221,7 +246,7 @@ def evaluate(
         if column is not None:
             fields["by_value"] = tuple(_groups(released, column, counts[-1]))
         classes = tuple(released.schema.target)
-        result = Evaluation(table.n_rows, float(epsilon), float(delta), classes, **fields)
+        result = Evaluation(n_rows=table.n_rows, classes=classes, **about, **fields)
         reservation.spend(content_hash(repr(result)))
     return result
 

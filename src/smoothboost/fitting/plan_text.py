@@ -11,6 +11,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from smoothboost.privacy.guarantee import LOOKED_AT
+
 if TYPE_CHECKING:
     from smoothboost.fitting.plan import Plan
 
@@ -161,16 +163,9 @@ def _spendings(plan: Plan) -> tuple[list[_Spending], bool]:
         )
         for stage in plan.stages
     ]
-    names = {
-        "rarer": "the rarer class",
-        "error": "errors",
-        "class": "classes",
-        "link": "links",
-        "threshold": "thresholds",
-    }
     kinds += [
         (
-            f"{'look' if look.count == 1 else 'looks'} at {names[look.name]}",
+            f"{'look' if look.count == 1 else 'looks'} at {LOOKED_AT[look.name]}",
             [(float(look.rate * look.score_range), look.count)],
         )
         for look in plan.looks

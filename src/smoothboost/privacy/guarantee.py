@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
 from html import escape
-from math import exp, isfinite
+from math import exp, fsum, isfinite
 from typing import Any
 
 LARGEST_EPSILON = 10.0
@@ -44,6 +44,82 @@ def weaknesses_of(epsilon: float | None, delta: float, n_rows: int) -> tuple[str
     return tuple(found)
 
 
+LOOKED_AT = {
+    "rarer": "the rarer class",
+    "error": "errors",
+    "class": "classes",
+    "link": "links",
+    "threshold": "thresholds",
+}
+"""What the looks beside the rounds are looks at, by kind."""
+
+
+@dataclass(frozen=True)
+class KindSpent:
+    """What the choices of one kind could spend, for one replaced row.
+
+    It follows from the plan of a fit alone, which is made before any row is looked at.
+
+    Parameters
+    ----------
+    kind : str
+        "rule", or "split" and "label" of trees; "rarer", "error", "class", "link" and "threshold"
+        of looks.
+    choices : int
+        How many there were; the labels of a tree's leaves count as one, since a row is in one leaf.
+    largest : float
+        The most epsilon of one of them: those of the first rounds may have less.
+    added : float
+        Their epsilons added up. What is proved for all choices of a model together is the sum over
+        kinds, or less if a delta pays for it.
+    """
+
+    kind: str
+    choices: int
+    largest: float
+    added: float
+
+    @property
+    def words(self) -> str:
+        """The kind, in words.
+
+        Examples
+        --------
+        >>> KindSpent("rule", 30, 0.03, 0.9).words, KindSpent("link", 1, 0.1, 0.1).words
+        ('choices of rules', 'look at links')
+        """
+        one = self.choices == 1
+        if self.kind in LOOKED_AT:
+            return f"{'look' if one else 'looks'} at {LOOKED_AT[self.kind]}"
+        return f"{'choice' if one else 'choices'} of {self.kind}s"  # one may make several rules
+
+    @classmethod
+    def from_dict(cls, document: Any) -> KindSpent:
+        """Read what a kind of choice spent."""
+        names = [field.name for field in fields(cls)]
+        if not isinstance(document, dict) or set(document) != set(names):
+            raise ValueError(f"Expected kinds of choices with {', '.join(names)}.")
+        kind, choices = document["kind"], document["choices"]
+        if not isinstance(kind, str) or not 0 < len(kind) <= 100:
+            raise ValueError("Expected the name of a kind of choice to be a short text.")
+        if type(choices) is not int or choices < 1:
+            raise ValueError("Expected the choices of a kind to be a whole number from 1.")
+        for name in ("largest", "added"):
+            if not _is_amount(document[name]):
+                raise ValueError(f"Expected {name} of a kind of choice to be a number from 0.")
+        return cls(**document)
+
+
+def _is_amount(value: Any) -> bool:
+    """Tell whether a value is a number, finite and not below 0."""
+    if type(value) not in (int, float):
+        return False
+    try:
+        return isfinite(value) and value >= 0
+    except OverflowError:  # a whole number beyond floats
+        return False
+
+
 @dataclass(frozen=True)
 class Guarantee:
     """The privacy guarantee of a released model.
@@ -70,6 +146,9 @@ class Guarantee:
         whoever knows it.
     drafted : bool
         Whether the schema was drafted from the rows, which the guarantee does not cover.
+    by_kind : tuple of KindSpent or None
+        What each kind of choice could spend; none without privacy. None where that is not said: in
+        model files of old, and of a model that was tuned, whose budget was for many fits.
     """
 
     epsilon: float | None
@@ -81,6 +160,7 @@ class Guarantee:
     calibration: str
     seeded: bool
     drafted: bool
+    by_kind: tuple[KindSpent, ...] | None = None
 
     neighbours = "one row replaced, number of rows public"
     proof = "docs/privacy/README.md"
@@ -122,8 +202,49 @@ class Guarantee:
         notes += [f"WEAK: {reason}" for reason in self.weaknesses]
         return "; ".join([f"{amount} ({self.neighbours})", *notes])
 
+    @property
+    def added(self) -> float | None:
+        """What all choices spend, added up for one row; None where `by_kind` does not say."""
+        return None if self.by_kind is None else fsum(kind.added for kind in self.by_kind)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the epsilons of the kinds add up to what is proved.
+
+        They do without a delta. With one, less may be proved than their sum.
+        """
+        if self.added is None or self.spent is None:
+            return False
+        return self.added <= self.spent * (1 + 1e-9)
+
+    @property
+    def spending_words(self) -> str:
+        """What each kind of choice could spend, in a line; empty where none did or none is said.
+
+        Examples
+        --------
+        >>> kinds = (KindSpent("rule", 30, 0.03, 0.9), KindSpent("link", 1, 0.1, 0.1))
+        >>> pure = Guarantee(1, 0, 1, 1, 9, "exponential", "tight", False, False, kinds)
+        >>> pure.spending_words
+        'spent on 30 choices of rules (epsilon 0.9) and 1 look at links (0.1)'
+        """
+        if not self.by_kind:
+            return ""
+        epsilon = "epsilon "
+        parts = []
+        for kind in self.by_kind:
+            amount = f"{kind.added:.3g}" if self.adds_up else f"{kind.largest:.3g} each"
+            parts.append(f"{kind.choices:,} {kind.words} ({epsilon}{amount})")
+            epsilon = ""
+        listed = " and ".join([", ".join(parts[:-1]), parts[-1]] if parts[1:] else parts)
+        together = "" if self.adds_up else f"; they compose to {self.spent:.6g}"
+        return f"spent on {listed}{together}"
+
     def _repr_html_(self) -> str:
         facts = {**asdict(self), "neighbours": self.neighbours, "proof": self.proof}
+        facts["by_kind"] = self.spending_words or (
+            "not said" if self.by_kind is None else "nothing"
+        )
         rows = "".join(
             f'<tr><th style="text-align:left">{escape(name.replace("_", " "))}</th>'
             f'<td style="text-align:left">{escape(str(value))}</td></tr>'
@@ -132,16 +253,23 @@ class Guarantee:
         return f"<div><p>{escape(str(self))}</p><table><tbody>{rows}</tbody></table></div>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the guarantee as a plain dictionary."""
-        return asdict(self)
+        """Return the guarantee as a plain dictionary; what is not said by kind is left out."""
+        document = asdict(self)
+        kinds = document.pop("by_kind")
+        return document if kinds is None else {**document, "by_kind": list(kinds)}
 
     @classmethod
     def from_dict(cls, document: Any) -> Guarantee:
         """Read a guarantee back."""
-        names = {field.name for field in fields(cls)}
-        if not isinstance(document, dict) or set(document) != names:
+        names = {field.name for field in fields(cls)} - {"by_kind"}
+        if not isinstance(document, dict) or set(document) - {"by_kind"} != names:
             raise ValueError(f"Expected a guarantee with {', '.join(sorted(names))}.")
         epsilon = document["epsilon"]
         if epsilon is not None and not (isinstance(epsilon, float | int) and isfinite(epsilon)):
             raise ValueError("Expected the guarantee's epsilon to be a number or null.")
-        return cls(**document)
+        kinds = None
+        if "by_kind" in document:
+            if not isinstance(document["by_kind"], list):
+                raise ValueError("Expected what a guarantee spent by kind to be a list.")
+            kinds = tuple(map(KindSpent.from_dict, document["by_kind"]))
+        return cls(**{**document, "by_kind": kinds})

@@ -45,9 +45,10 @@ def votes_text(model: Model) -> str:
     else:
         lines = _card_text(model)
     notes = [*decision_notes(model), *_card_notes(model)]
-    return "\n".join(
-        [f"{votes_summary(model)}; {model.guarantee}", "", *lines, *([""] if notes else []), *notes]
-    )
+    first = [f"{votes_summary(model)}; {model.guarantee}"]
+    if model.guarantee.spending_words:
+        first.append(model.guarantee.spending_words)
+    return "\n".join([*first, "", *lines, *([""] if notes else []), *notes])
 
 
 def _is_short(model: Model) -> bool:

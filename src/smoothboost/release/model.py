@@ -25,6 +25,7 @@ from smoothboost.release.contributions import contribution_rows
 from smoothboost.release.display import votes_text
 from smoothboost.release.importances import importance_shares
 from smoothboost.release.notebook import model_html
+from smoothboost.release.report.evaluated import evaluation_of
 from smoothboost.release.report.holdout import measure
 from smoothboost.release.report.page import write_report
 from smoothboost.release.scorecard import card_lines
@@ -220,7 +221,9 @@ class Model:
         with replacing(path) as temporary:
             return write_scored(self, parts_of(X), temporary, suffix)
 
-    def write_report(self, path: str | PathLike[str], X: Any = None, y: Any = None) -> None:
+    def write_report(
+        self, path: str | PathLike[str], X: Any = None, y: Any = None, evaluation: Any = None
+    ) -> None:
         """Write the model as one HTML page to look at, made from the model alone.
 
         Parameters
@@ -230,6 +233,8 @@ class Model:
         X, y : frame or array, and labels, optional
             Public rows and their classes, to add how good the model is on them. That section
             is computed from the rows, without noise.
+        evaluation : Evaluation or path, optional
+            What `smoothboost.evaluate` returned for this model, or the command wrote, to show it.
 
         Examples
         --------
@@ -241,7 +246,10 @@ class Model:
         >>> clf.model_.write_report(Path(mkdtemp()) / "report.html")
         """
         holdout = None if X is None else measure(self, X, y, "the rows that were given")
-        write_report(self, path, holdout)
+        found = None if evaluation is None else evaluation_of(self, evaluation)
+        if holdout is not None and found is not None:
+            raise ValueError("Expected X and y (public rows) or an evaluation, got both.")
+        write_report(self, path, holdout, found)
 
     def votes(self) -> Any:
         """Return the votes as a frame: votes, column, literal, class.

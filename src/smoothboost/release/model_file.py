@@ -23,20 +23,26 @@ if TYPE_CHECKING:
     from smoothboost.release.model import Model
 
 FORMAT = "smoothboost-model"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+_KEYS_OF_TODAY = {"format", "version", "guarantee", "rules", "schema", "cuts", "link", "errors"}
 _KEYS = {
     1: {"format", "version", "guarantee", "rules", "schema"},
-    2: {"format", "version", "guarantee", "rules", "schema", "cuts", "link", "errors"},
+    2: _KEYS_OF_TODAY,
+    3: _KEYS_OF_TODAY,  # the guarantee says what each kind of choice spent
 }
 _DEEPEST = 255  # literals on a path
 
 
 def to_text(model: Model) -> str:
-    """Write a model; the same model always gives the same bytes."""
+    """Write a model; the same model always gives the same bytes.
+
+    A guarantee that does not say what each kind of choice spent is one of format 2, and written so:
+    a file of that format keeps its bytes, and the hash by which it is cited.
+    """
     return canonical_text(
         {
             "format": FORMAT,
-            "version": FORMAT_VERSION,
+            "version": 2 if model.guarantee.by_kind is None else FORMAT_VERSION,
             "guarantee": _plain(model.guarantee.to_dict()),
             "link": _plain(model.link.to_dict()),
             "errors": [_plain(look.to_dict()) for look in model.errors],
@@ -47,14 +53,11 @@ def to_text(model: Model) -> str:
     )
 
 
-def _plain(document: dict[str, Any]) -> dict[str, Any]:
+def _plain(value: Any) -> Any:
     """Return a document whose numbers are written in one way."""
-    return {
-        key: [plain_number(number) for number in value]
-        if isinstance(value, list)
-        else plain_number(value)
-        for key, value in document.items()
-    }
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list) else plain_number(value)
 
 
 def from_text(text: str) -> dict[str, Any]:
@@ -71,7 +74,7 @@ def from_text(text: str) -> dict[str, Any]:
     version = document.get("version")
     if type(version) is not int or version not in _KEYS:
         raise ValueError(
-            f"Expected model version {' or '.join(map(str, _KEYS))}, got {version!r}; "
+            f"Expected model version 1, 2 or {FORMAT_VERSION}, got {version!r}; "
             "a newer smoothboost may read it."
         )
     if set(document) != _KEYS[version]:
@@ -90,12 +93,21 @@ def from_text(text: str) -> dict[str, Any]:
     return {
         "schema": schema,
         "rules": tuple(_rule_from_dict(rule, schema, version) for rule in rules),
-        "guarantee": Guarantee.from_dict(document["guarantee"]),
+        "guarantee": _guarantee_from_dict(document["guarantee"], version),
         "link": _first_link(len(rules), n_classes)
         if version == 1
         else Link.from_dict(document["link"], n_classes),
         "errors": tuple(ErrorLook.from_dict(look, n_classes) for look in looks),
     }
+
+
+def _guarantee_from_dict(document: Any, version: int) -> Guarantee:
+    """Read the guarantee, which says what kinds of choices spent from version 3 on."""
+    guarantee = Guarantee.from_dict(document)
+    if (guarantee.by_kind is None) == (version >= 3):
+        expected = "a guarantee with" if version >= 3 else "no"
+        raise ValueError(f"Expected {expected} by_kind in a model of version {version}.")
+    return guarantee
 
 
 def _schema_from_dict(document: dict[str, Any], version: int) -> Schema:

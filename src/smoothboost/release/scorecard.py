@@ -118,6 +118,29 @@ def equal_runs(column: Column, points: Sequence[object]) -> Iterator[tuple[int, 
             start = stop
 
 
+def equal_groups(column: Column, points: Sequence[object]) -> tuple[tuple[int, ...], ...]:
+    """Put codes of equal points together; of numbers and dates, neighbours only.
+
+    A missing number has no neighbours.
+
+    Examples
+    --------
+    >>> from smoothboost import Categorical, Numeric
+    >>> equal_groups(Numeric(edges=[18, 30, 65]), [0, 2, 2, 5, 5])
+    ((0,), (1, 2), (3,), (4,))
+    >>> equal_groups(Categorical(["red", "green"]), [0, 2, 2, 0])
+    ((0, 3), (1, 2))
+    """
+    if column.is_number:
+        runs = equal_runs(column, points[: column.n_ordered])
+        missing = range(column.n_ordered, column.n_codes)
+        return (*(tuple(range(*run)) for run in runs), *((code,) for code in missing))
+    groups: dict[object, list[int]] = {}
+    for code, worth in enumerate(points):
+        groups.setdefault(worth, []).append(code)
+    return tuple(map(tuple, groups.values()))
+
+
 def _together(runs: list[tuple[int, int]], points: list[int], most: int) -> list[tuple[int, int]]:
     """Join neighbouring runs, those whose points differ least first, until few enough are left.
 

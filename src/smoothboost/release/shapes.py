@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.release.scorecard import equal_runs
+from smoothboost.release.scorecard import equal_groups
 from smoothboost.release.vote_tables import LooseRules, VoteTable
 from smoothboost.release.wording import value_words
 from smoothboost.table.schema import Column
@@ -61,15 +61,7 @@ class Shape:
         """
         column = self.columns[axis]
         by_code = np.moveaxis(self.votes, axis, 0).reshape(column.n_codes, -1)
-        points = [tuple(votes) for votes in by_code.tolist()]
-        if column.is_number:
-            runs = equal_runs(column, points[: column.n_ordered])
-            missing = range(column.n_ordered, column.n_codes)
-            return [tuple(range(*run)) for run in runs] + [(code,) for code in missing]
-        groups: dict[tuple[int, ...], list[int]] = {}
-        for code, votes in enumerate(points):
-            groups.setdefault(votes, []).append(code)
-        return [tuple(codes) for codes in groups.values()]
+        return list(equal_groups(column, [tuple(votes) for votes in by_code.tolist()]))
 
     def words(self, axis: int, codes: Sequence[int]) -> str:
         """Say which values have some codes that are in one cell."""

@@ -39,7 +39,8 @@ def csv_part(source: TextBytes, separator: str | None = None, decimal: str = "."
     if any("\ufffd" in name for name in names):
         raise ValueError(
             f"Expected the first line of {source.name} to be {source.encoding.upper()}; it is not. "
-            "Name its encoding: on the command line, --encoding latin-1 or another."
+            "Name its encoding: --encoding latin-1 or another on the command line, and "
+            'TextFile(path, encoding="latin-1") in Python.'
         )
     parsing = pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True)
     what += f" with {len(names)} cells in every row, {separator!r} between them"

@@ -71,15 +71,62 @@ class Reading:
             _validate.one_of("decimal", self.decimal, DECIMALS)
 
 
+@dataclass(frozen=True)
+class TextFile:
+    r"""A text file that is not read right by its path alone: stands in for the path everywhere.
+
+    Parameters
+    ----------
+    path : path
+        A file of CSV, TSV or JSON lines, also a compressed one.
+    encoding : str or None, default None
+        Such as "latin-1"; None is UTF-8, or UTF-16 if the file begins with its mark.
+    separator : str or None, default None
+        What stands between the cells of a CSV file; None looks at its header.
+    decimal : {".", ","} or None, default None
+        The decimal mark in a CSV or TSV file; None is a point.
+    format : {"csv", "tsv", "jsonl"} or None, default None
+        What the file is; None goes by the end of its name.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from smoothboost import Categorical, Schema, TextFile
+    >>> path = Path(mkdtemp()) / "cities.csv"
+    >>> size = path.write_bytes("city;ill\nKöln;no\nUlm;yes\n".encode("latin-1"))
+    >>> schema = Schema({"city": Categorical(["Köln", "Ulm"])}, target=["no", "yes"])
+    >>> schema.check(path, "ill").ok, schema.check(TextFile(path, encoding="latin-1"), "ill").ok
+    (False, True)
+    """
+
+    path: str | os.PathLike[str]
+    encoding: str | None = None
+    separator: str | None = None
+    decimal: str | None = None
+    format: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str | os.PathLike):
+            raise ValueError(f"Expected the path of a file, got {_validate.shown(self.path)}.")
+        if self.format is not None:
+            _validate.one_of("format", self.format, TEXTS)
+        self.reading  # noqa: B018  # what is wrong with the others is told here
+
+    @property
+    def reading(self) -> Reading:
+        """How it is to be read."""
+        return Reading(self.separator, self.encoding, self.format, self.decimal)
+
+
 def is_source(data: Any) -> bool:
-    """Tell whether rows are read from it, batch by batch: a path, or a stream.
+    """Tell whether rows are read from it, batch by batch: a path, a text file, or a stream.
 
     Examples
     --------
     >>> is_source("people.parquet"), is_source(pa.table({"age": [40]}))
     (True, False)
     """
-    return isinstance(data, str | os.PathLike) or is_stream(data)
+    return isinstance(data, str | os.PathLike | TextFile) or is_stream(data)
 
 
 def parts_of(source: Any, reading: Reading | None = None) -> tuple[Part, ...]:
@@ -87,7 +134,7 @@ def parts_of(source: Any, reading: Reading | None = None) -> tuple[Part, ...]:
 
     Parameters
     ----------
-    source : path or Arrow stream
+    source : path, TextFile or Arrow stream
         A Parquet file or a folder of such files; a file of CSV, TSV or JSON lines, also a
         compressed one, or "-" for standard input; an Arrow or Feather file; a
         `pyarrow.RecordBatchReader` or `pyarrow.dataset.Dataset`, or whatever else is an Arrow
@@ -104,6 +151,8 @@ def parts_of(source: Any, reading: Reading | None = None) -> tuple[Part, ...]:
     >>> [batch.to_pydict() for batch in part.batches(["age"])]
     [{'age': ['40']}]
     """
+    if isinstance(source, TextFile):
+        return parts_of(source.path, source.reading)
     if not isinstance(source, str | os.PathLike):
         return (stream_part(source),)
     reading = Reading() if reading is None else reading

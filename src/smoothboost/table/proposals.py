@@ -87,7 +87,9 @@ def propose(X: Any, y: Any, reading: Reading | None = None, identifiers: bool = 
         parts = parts_of(X, reading)
         names = parts[0].schema.names
         if not isinstance(y, str) or y not in names:
-            hint = _validate.near(y, names) if isinstance(y, str) else ""
+            # Where a number stands among the names, the first line is no header: somebody's row.
+            header = not np.isfinite(read_numbers(objects(names))).any()
+            hint = _validate.near(y, names) if isinstance(y, str) and header else ""
             raise ValueError(
                 f"Expected y to name the target column in {parts[0].name}, "
                 f"got {_validate.shown(y)}, which is no such column.{hint}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from math import ceil, exp, log
 from typing import TYPE_CHECKING
@@ -41,8 +42,11 @@ def chance_words(chance: float) -> str:
     return f"{rounded.normalize():f}%"
 
 
-def promise(guarantee: Guarantee) -> list[str]:
-    """Say what is promised, in sentences; if nothing is, why."""
+def promise(guarantee: Guarantee, measured: bool = False) -> list[str]:
+    """Say what is promised, in sentences; if nothing is, why.
+
+    If the report shows what was `measured` on rows, that section is not promised anything here.
+    """
     if guarantee.epsilon is None:
         return [
             "This model was fitted without any noise (epsilon = None). It may reveal what single "
@@ -63,13 +67,14 @@ def promise(guarantee: Guarantee) -> list[str]:
             f"set of them, to more than {factor} times what it would be with other data, plus "
             f"δ = {delta:g}."
         )
+    but = ", but for its section on how good the model is" if measured else ""
     likely = chance_words(0.01 * exp(min(guarantee.epsilon, 25.0)) + delta)
     return [
         said,
         f"That is: whatever somebody does with this model, a consequence for a person that has a "
         f"chance of 1% if that person’s data are replaced by made-up ones has a chance of at most "
         f"{likely} with the real ones. This holds whatever else is known, also about all other "
-        "rows, and for whatever is computed from the model, this report included.",
+        f"rows, and for whatever is computed from the model, this report included{but}.",
     ]
 
 
@@ -131,18 +136,99 @@ def facts(guarantee: Guarantee) -> list[tuple[str, str]]:
     return listed
 
 
-def releases(model: Model) -> list[tuple[str, int, str]]:
-    """List what was chosen by looking at the rows: what, how many, and where the proof is."""
+@dataclass(frozen=True)
+class Released:
+    """A kind of what was chosen by looking at the rows.
+
+    Parameters
+    ----------
+    what : str
+        The kind, in words.
+    number : int
+        How many there are.
+    proof : str
+        Where the proof is.
+    largest, added : str
+        The most epsilon of one of them, and all of them added up; empty where that is not said.
+    """
+
+    what: str
+    number: int
+    proof: str
+    largest: str = ""
+    added: str = ""
+
+
+KINDS = {
+    "rule": "rules",
+    "split": "tests of trees",
+    "label": "answers of trees, those of a tree at once",
+    "rarer": "share of the rarer class, at first",
+    "error": "shares of errors on the way",
+    "class": "shares of classes",
+    "link": "fit of probabilities",
+    "threshold": "threshold",
+}
+"""What a kind of choice releases."""
+
+PROOFS = {
+    "split": "docs/privacy/top-down.md",
+    "label": "docs/privacy/top-down.md",
+    "rarer": "docs/privacy/following.md",
+    "error": "docs/privacy/following.md",
+    "class": "docs/privacy/calibration.md",
+    "link": "docs/privacy/calibration.md",
+    "threshold": "docs/privacy/calibration.md",
+}
+
+
+def releases(model: Model) -> list[Released]:
+    """List what was chosen by looking at the rows, and what each kind could spend if it is said."""
+    if not model.guarantee.by_kind:
+        return _counted_releases(model)
+    rules = "docs/privacy/one-rules.md" if model.is_additive else "docs/privacy/pair-rules.md"
+    return [
+        Released(
+            KINDS.get(kind.kind, kind.words),
+            kind.choices,
+            PROOFS.get(kind.kind, rules),
+            f"{kind.largest:.3g}",
+            f"{kind.added:.3g}",
+        )
+        for kind in model.guarantee.by_kind
+    ]
+
+
+def _counted_releases(model: Model) -> list[Released]:
+    """List what was chosen as far as the model shows it."""
     rules = "docs/privacy/one-rules.md"
     if not model.is_additive:
         rules = "docs/privacy/pair-rules.md (pair rules), docs/privacy/top-down.md (trees)"
     kinds = [
-        ("rules", len(model.rules), rules),
-        ("shares of errors on the way", len(model.errors), "docs/privacy/following.md"),
-        (
+        Released("rules", len(model.rules), rules),
+        Released("shares of errors on the way", len(model.errors), "docs/privacy/following.md"),
+        Released(
             "fit of probabilities and threshold",
             int(model.link.calibrated),
             "docs/privacy/calibration.md",
         ),
     ]
-    return [kind for kind in kinds if kind[1]]
+    return [kind for kind in kinds if kind.number]
+
+
+def spending(guarantee: Guarantee) -> str:
+    """Say how what the kinds could spend comes to what is proved, or that it is not said."""
+    if guarantee.epsilon is None:
+        return "No budget was spent on them: they were made without noise."
+    if not guarantee.by_kind or guarantee.spent is None:
+        return (
+            "This model does not say how its budget was divided among these: it comes from a file "
+            "of an older format, or its budget was for tuning, so for many fits."
+        )
+    said = f"ε = {guarantee.spent:.6g} for one row"
+    if guarantee.adds_up:
+        return f"They add up: {said}."
+    return (
+        f"Each ε is what one choice alone could spend. They do not just add up (that would be "
+        f"{guarantee.added:.3g}): since δ > 0, all choices together compose to less, {said}."
+    )

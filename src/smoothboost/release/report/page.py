@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from smoothboost._version import __version__
 from smoothboost.release.display import votes_summary
 from smoothboost.release.report import drawings, guarantee_words
+from smoothboost.release.report.evaluated import PrivateEvaluation
 from smoothboost.release.report.figures import cases_of, drawn_trees, vote_bars
 from smoothboost.release.report.holdout import Holdout
 from smoothboost.release.report.pieces import Pieces, pieces_of
@@ -41,7 +42,12 @@ LONGEST_LIST = 1000
 """How many lines of votes there are at most."""
 
 
-def write_report(model: Model, path: str | PathLike[str], holdout: Holdout | None = None) -> None:
+def write_report(
+    model: Model,
+    path: str | PathLike[str],
+    holdout: Holdout | None = None,
+    evaluation: PrivateEvaluation | None = None,
+) -> None:
     """Write the report of a model to an HTML file, whole or not at all.
 
     Parameters
@@ -52,6 +58,8 @@ def write_report(model: Model, path: str | PathLike[str], holdout: Holdout | Non
         The file to write; an older one is replaced.
     holdout : Holdout, optional
         What `measure` found on rows that are public, for a section of its own.
+    evaluation : PrivateEvaluation, optional
+        What `evaluation_of` read of a private evaluation, for that section instead.
 
     Examples
     --------
@@ -64,12 +72,14 @@ def write_report(model: Model, path: str | PathLike[str], holdout: Holdout | Non
     >>> path.read_text(encoding="utf-8")[:15]
     '<!DOCTYPE html>'
     """
-    page = report_page(model, holdout).encode()
+    page = report_page(model, holdout, evaluation).encode()
     with replacing(Path(path)) as temporary:
         temporary.write_bytes(page)
 
 
-def report_page(model: Model, holdout: Holdout | None = None) -> str:
+def report_page(
+    model: Model, holdout: Holdout | None = None, evaluation: PrivateEvaluation | None = None
+) -> str:
     """Return the report of a model as HTML text; the same model always gives the same page."""
     from markupsafe import Markup  # with Jinja, of use to reports alone
 
@@ -81,8 +91,9 @@ def report_page(model: Model, holdout: Holdout | None = None) -> str:
     trees = drawn_trees(model.schema, pieces.trees)
     what_if = what_if_data(model, pieces)
     scale, votes = vote_bars(model)
+    measured = holdout is not None or evaluation is not None
     page: str = template.render(
-        **_privacy(model),
+        **_privacy(model, measured),
         **_declared(model),
         style=Markup(_read("report.css")),
         script=Markup(script),
@@ -103,8 +114,9 @@ def report_page(model: Model, holdout: Holdout | None = None) -> str:
         longest_list=LONGEST_LIST,
         what_if=what_if,
         holdout=holdout,
+        evaluation=evaluation,
         columns_title=_columns_title(bool(pieces.pairs)),
-        sections=_sections(pieces, holdout),
+        sections=_sections(pieces, measured),
         version=__version__,
         model_hash=model.content_hash,
         schema_hash=model.schema.content_hash,
@@ -146,12 +158,12 @@ def _columns_title(pairs: bool) -> str:
     return "What columns add, alone and in pairs" if pairs else "What each column adds"
 
 
-def _sections(pieces: Pieces, holdout: Holdout | None) -> list[tuple[str, str]]:
+def _sections(pieces: Pieces, measured: bool) -> list[tuple[str, str]]:
     sections = [
         ("privacy", "What is guaranteed", True),
         ("decision", "How the model decides", True),
         ("try", "Try a row", True),
-        ("measured", "How good it is", holdout is not None),
+        ("measured", "How good it is", measured),
         ("columns", _columns_title(bool(pieces.pairs)), bool(pieces.tables)),
         ("trees", "Trees", bool(pieces.trees)),
         ("votes", "Every vote", True),
@@ -160,15 +172,17 @@ def _sections(pieces: Pieces, holdout: Holdout | None) -> list[tuple[str, str]]:
     return [(anchor, title) for anchor, title, there in sections if there]
 
 
-def _privacy(model: Model) -> dict[str, Any]:
+def _privacy(model: Model, measured: bool) -> dict[str, Any]:
     guarantee = model.guarantee
     return {
         "guarantee": guarantee,
         "holds": guarantee.holds,
-        "promise": guarantee_words.promise(guarantee),
+        "promise": guarantee_words.promise(guarantee, measured),
         "cautions": guarantee_words.cautions(guarantee),
         "facts": guarantee_words.facts(guarantee),
         "releases": guarantee_words.releases(model),
+        "spending": guarantee_words.spending(guarantee),
+        "measured": measured,
         "errors": model.errors,
     }
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothboost.release.scorecard import equal_groups
 from smoothboost.release.vote_tables import VoteTable, vote_tables
 from smoothboost.rules import TreeRule
 from smoothboost.table.schema import Column
@@ -57,7 +57,7 @@ class Piece:
         groups, votes = [], self.votes
         for axis, column in enumerate(self.columns):
             by_code = [part.tobytes() for part in np.moveaxis(votes, axis, 0)]
-            groups.append(_groups(column, by_code))
+            groups.append(equal_groups(column, by_code))
             votes = votes.take([codes[0] for codes in groups[-1]], axis=axis)
         return tuple(groups), votes
 
@@ -138,31 +138,3 @@ def pieces_of(model: Model) -> Pieces:
 def _counts(votes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the votes of each class; of two classes, the lead of the second says it all."""
     return votes[..., 1:] - votes[..., :1] if votes.shape[-1] == 2 else votes
-
-
-def _groups(column: Column, votes: Sequence[Any]) -> Groups:
-    """Put codes of equal votes together; of numbers and dates, neighbours only.
-
-    A missing number has no neighbours.
-
-    Examples
-    --------
-    >>> from smoothboost import Categorical, Numeric
-    >>> _groups(Numeric(edges=[18, 30, 65]), [0, 2, 2, 5, 5])
-    ((0,), (1, 2), (3,), (4,))
-    >>> _groups(Categorical(["red", "green"]), [0, 2, 2, 0])
-    ((0, 3), (1, 2))
-    """
-    groups: list[list[int]] = []
-    if not column.is_number:
-        by_votes: dict[Any, list[int]] = {}
-        for code, worth in enumerate(votes):
-            by_votes.setdefault(worth, []).append(code)
-        groups = list(by_votes.values())
-    else:
-        for code, worth in enumerate(votes):
-            if groups and code < column.n_ordered and votes[code - 1] == worth:
-                groups[-1].append(code)
-            else:
-                groups.append([code])
-    return tuple(map(tuple, groups))

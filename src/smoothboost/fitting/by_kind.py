@@ -1,0 +1,47 @@
+"""What a plan lets each kind of choice spend, as a model's guarantee says it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from smoothboost.fitting.plan import Plan
+from smoothboost.privacy.guarantee import KindSpent
+
+
+def spent_by_kind(plan: Plan) -> tuple[KindSpent, ...]:
+    """Return what each kind of choice may spend, for one replaced row; none without privacy.
+
+    Examples
+    --------
+    >>> from smoothboost import SmoothBoostClassifier, datasets
+    >>> clf = SmoothBoostClassifier(schema=datasets.load_demo(9, 9).schema, epsilon=0.5)
+    >>> kinds = spent_by_kind(clf.plan(n_rows=30_000))
+    >>> [kind.words for kind in kinds]
+    ['choices of rules', 'look at the rarer class', 'looks at errors', 'look at links']
+    >>> round(sum(kind.added for kind in kinds), 9)
+    0.5
+
+    Notes
+    -----
+    Guarantee: a choice of range R is (rate * R)-DP (docs/privacy/selection.md).
+    """
+    if plan.mechanism is None:
+        return ()
+    rounds = [
+        _spent(
+            stage.choice.name, [stage.rate * width for width in stage.ranges], stage.choice.times
+        )
+        for stage in plan.stages
+    ]
+    looks = [
+        _spent(look.name, [look.rate * look.score_range], look.count)
+        for look in plan.looks
+        if look.count
+    ]
+    return (*rounds, *looks)
+
+
+def _spent(kind: str, epsilons: list[Fraction], times: int) -> KindSpent:
+    """Add up choices that are made `times` times at each of these epsilons."""
+    added = times * sum(epsilons, start=Fraction(0))
+    return KindSpent(kind, times * len(epsilons), float(max(epsilons)), float(added))

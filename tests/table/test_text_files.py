@@ -232,7 +232,7 @@ def lines(tmp_path, text) -> pa.Table:
 
 def test_json_cells_are_the_texts_that_they_are(tmp_path):
     text = (
-        '{"a": 1.50, "b": true}\n\n{"b": "x", "c": null, "d": [1, {"e": 2.0}]}\r\n{"a": "é\\u2028"}'
+        '{"a": 1.50, "b": true}\n{"b": "x", "c": null, "d": [1, {"e": 2.0}]}\r\n{"a": "é\\u2028"}'
     )
     assert lines(tmp_path, text).to_pydict() == {
         "a": ["1.50", None, "é\u2028"],
@@ -262,6 +262,6 @@ def test_a_file_of_no_objects_is_refused(tmp_path):
 
 
 def test_a_line_that_is_too_long_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(json_files, "_LONGEST", 20)
+    monkeypatch.setattr(json_files, "LONGEST_ROW", 20)
     with pytest.raises(ValueError, match="JSON lines"):
         lines(tmp_path, '{"a": "0123456789012345"}\n')

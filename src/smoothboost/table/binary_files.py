@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pa_parquet
+from pyarrow.types import is_dictionary
 
 from smoothboost.table.streams import Part, expecting, rows_at_once
 
@@ -21,7 +22,13 @@ def parquet_part(path: Path) -> Part:
 
     def read(columns: list[str], n_threads: int) -> Iterator[pa.RecordBatch]:
         size = rows_at_once(len(columns))
-        options = {"metadata": metadata, "buffer_size": _BUFFER, "pre_buffer": False}
+        options = {
+            "metadata": metadata,
+            "buffer_size": _BUFFER,
+            "pre_buffer": False,
+            # Otherwise Arrow refuses dictionaries with a text that is not UTF-8.
+            "read_dictionary": [field.name for field in schema if is_dictionary(field.type)],
+        }
         with expecting(what), pa_parquet.ParquetFile(path, **options) as file:
             yield from file.iter_batches(size, columns=columns, use_threads=n_threads > 1)
 

@@ -24,8 +24,9 @@ from smoothboost.table.dates import day_of, days_of, in_units, number_of
 from smoothboost.table.declared import text_of
 from smoothboost.table.numerals import is_text, plain_numbers
 
+# In time linear in the text: no two of its parts could share digits.
 _NUMERAL = re.compile(
-    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)",
+    r"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)",
     re.IGNORECASE | re.ASCII,
 )
 BOOLEANS = {

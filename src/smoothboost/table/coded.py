@@ -196,7 +196,8 @@ def encode_labels(schema: Schema, labels: Any, n_threads: int = 1) -> Codes:
         declared = ", ".join(repr(label) for label in schema.target)
         raise ValueError(
             f"Expected every label in the target column to be a declared class ({declared}); "
-            "some are not. Declare them in the schema's target or remove those rows."
+            "some are not. Declare them in the schema's target or remove those rows. "
+            "A blank line of a file is a row without a label."
         )
     return positions
 

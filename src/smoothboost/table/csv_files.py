@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 from collections.abc import Iterator
-from io import RawIOBase, StringIO
+from io import StringIO
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
+from smoothboost.table._csv_rows import whole_rows
 from smoothboost.table.streams import Part, expecting
-from smoothboost.table.text_bytes import TextBytes
+from smoothboost.table.text_bytes import LONGEST_ROW, TextBytes, read_up_to
 
 SEPARATORS = (",", ";", "\t", "|")
 """Those that are recognised."""
 DECIMALS = (".", ",")
 """What may stand before the fraction of a number."""
 _COMMA = r"^(\s*[+-]?[0-9]+),([0-9]+\s*)$"
-_BLOCK = 1 << 22  # bytes at once, of which Arrow reads up to 32 ahead; no row may be longer
+_BLOCK = 1 << 22  # bytes at once, and as many more as the rest of a row takes
+_MARK = codecs.BOM_UTF8
 
 
 def csv_part(source: TextBytes, separator: str | None = None, decimal: str = ".") -> Part:
@@ -42,12 +45,15 @@ def csv_part(source: TextBytes, separator: str | None = None, decimal: str = "."
             "Name its encoding: --encoding latin-1 or another on the command line, and "
             'TextFile(path, encoding="latin-1") in Python.'
         )
-    parsing = pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True)
+    # Lines may end within quotes all the same: Arrow would only look for rows where to cut a text,
+    # and `_blocks` has done that. A blank line is a row, whose cells are missing.
+    parsing = pa_csv.ParseOptions(
+        delimiter=separator, newlines_in_values=False, ignore_empty_lines=False
+    )
     what += f" with {len(names)} cells in every row, {separator!r} between them"
 
     def read(columns: list[str], n_threads: int) -> Iterator[pa.RecordBatch]:
         """Read every column as text, so that one bad cell never changes how others are read."""
-        reading = pa_csv.ReadOptions(block_size=_BLOCK, use_threads=n_threads > 1)
         in_file = [as_written[name] for name in columns]
         converting = pa_csv.ConvertOptions(
             column_types=dict.fromkeys(in_file, pa.binary()),
@@ -56,11 +62,17 @@ def csv_part(source: TextBytes, separator: str | None = None, decimal: str = "."
             null_values=[""],
         )
         with expecting(what), source.utf_8() as stream:
-            ended = _Ended(stream, _last_row(separator, len(names)))
-            rows = pa_csv.open_csv(ended, reading, parsing, converting)
-            for batch in _all_but_one_row(rows):
-                cells = [_decoded(column, decimal) for column in batch.columns]
-                yield pa.RecordBatch.from_arrays(cells, names=columns)
+            for at, rows in enumerate(_blocks(stream, ord(separator))):
+                reading = pa_csv.ReadOptions(
+                    use_threads=n_threads > 1,
+                    block_size=len(rows),
+                    column_names=written,
+                    skip_rows_after_names=int(at == 0),
+                )
+                table = pa_csv.read_csv(pa.BufferReader(rows), reading, parsing, converting)
+                for batch in table.to_batches():
+                    cells = [_decoded(column, decimal) for column in batch.columns]
+                    yield pa.RecordBatch.from_arrays(cells, names=columns)
 
     schema = pa.schema([(name, pa.string()) for name in names])
     return Part(source.name, schema, read, separator=separator, hint=hint, is_text=True)
@@ -95,40 +107,26 @@ def _decoded(cells: pa.Array, decimal: str) -> pa.Array:
     return texts if decimal == "." else pc.replace_substring_regex(texts, _COMMA, r"\1.\2")
 
 
-# Arrow takes the end of a file for the end of a quote. So a row of ours goes behind the last one,
-# and is taken away again. Behind a quote that is open it is no row: its own first quote closes
-# that one, and its separators make too many cells.
+def _blocks(stream: Any, separator: int) -> Iterator[memoryview]:
+    """Yield the text some whole rows at a time, the last of which ends with its line."""
+    rest = b""
+    is_first = True
+    while piece := read_up_to(stream, _BLOCK):
+        text = rest + (piece.removeprefix(_MARK) if is_first else piece)
+        is_first = False
+        end, _ = whole_rows(text, separator)
+        if end:
+            yield _unmarked(memoryview(text)[:end])
+        rest = text[end:]
+        if len(rest) > LONGEST_ROW:
+            raise pa.ArrowInvalid("a row that is too long")
+    _, in_quotes = whole_rows(rest, separator)
+    if in_quotes:  # Arrow takes the end of a text for the end of a quote
+        raise pa.ArrowInvalid("a quote that does not end")
+    if rest:
+        yield _unmarked(memoryview(rest if rest.endswith((b"\n", b"\r")) else rest + b"\n"))
 
 
-def _last_row(separator: str, n_cells: int) -> bytes:
-    return f'\n"{separator * n_cells}"{separator * (n_cells - 1)}\n'.encode()
-
-
-class _Ended(RawIOBase):
-    """A stream of bytes, and some more at its end."""
-
-    def __init__(self, stream: Any, end: bytes) -> None:
-        self._stream = stream
-        self._end = end
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        n_read = 0
-        while more := self._stream.readinto(memoryview(buffer)[n_read:]):
-            n_read += more
-        end, self._end = self._end[: len(buffer) - n_read], self._end[len(buffer) - n_read :]
-        buffer[n_read : n_read + len(end)] = end
-        return n_read + len(end)
-
-
-def _all_but_one_row(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield batches without the last row of all."""
-    held = None
-    for batch in batches:
-        if batch.num_rows and held is not None:
-            yield held
-        held = batch if batch.num_rows else held
-    if held is not None:
-        yield held.slice(0, held.num_rows - 1)
+def _unmarked(rows: memoryview) -> memoryview:
+    """Return a text from which Arrow takes no mark that belongs to a cell, but one of ours."""
+    return memoryview(_MARK + rows) if rows[: len(_MARK)] == _MARK else rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from io import BufferedReader, TextIOWrapper
 from typing import Any
@@ -10,13 +11,15 @@ from typing import Any
 import pyarrow as pa
 
 from smoothboost.table.streams import Part, expecting, rows_at_once
-from smoothboost.table.text_bytes import TextBytes
+from smoothboost.table.text_bytes import LONGEST_ROW, TextBytes
 
 LINE = "the line as it stands"
 """A column that can be read beside those a file has."""
 _MOST_AT_ONCE = 1 << 23  # characters
-_LONGEST = 1 << 22  # characters of a line, as of a row of a CSV file
-_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str)
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False)
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[]"[{}]|[^][{}"]+', re.DOTALL)
+_CLOSING = {"[": "]", "{": "}"}
+_NESTED = '"[...]"'
 
 
 def json_part(source: TextBytes) -> Part:
@@ -28,7 +31,7 @@ def json_part(source: TextBytes) -> Part:
     head = source.head_text().split("\n")
     with expecting(what):
         seen = [_row(line, what) for line in (head if source.is_whole else head[:-1])]
-    names = list(dict.fromkeys(name for row in seen if row is not None for name in row))
+    names = list(dict.fromkeys(name for row in seen for name in row))
     if not names:
         raise ValueError(f"Expected {what}, got no names.")
 
@@ -40,11 +43,9 @@ def json_part(source: TextBytes) -> Part:
             lines = TextIOWrapper(buffered, "utf-8-sig", errors="replace", newline="\n")
             rows: list[dict[str, Any]] = []
             size = 0
-            while line := lines.readline(_LONGEST):
+            while line := lines.readline(LONGEST_ROW):
                 row = _row(line, what)
-                if row is None:
-                    continue
-                rows.append({**row, LINE: line} if LINE in columns else row)
+                rows.append({**row, LINE: line.strip() or "{}"} if LINE in columns else row)
                 size += len(line)
                 if len(rows) >= most or size >= _MOST_AT_ONCE:
                     yield _batch(rows, columns, schema)
@@ -55,17 +56,39 @@ def json_part(source: TextBytes) -> Part:
     return Part(source.name, schema, read, line=LINE, is_text=True)
 
 
-def _row(line: str, what: str) -> dict[str, Any] | None:
-    """Read a line, numbers as the texts they are; None if it is blank."""
+def _row(line: str, what: str) -> dict[str, Any]:
+    """Read a line, numbers as the texts they are; a blank one has no cells."""
     if not line.strip():
-        return None
+        return {}
     try:
-        row = _DECODER.decode(line)
-    except (ValueError, RecursionError):
+        try:
+            row = _DECODER.decode(line)
+        except RecursionError:
+            row = _DECODER.decode(_flat(line))
+    except ValueError:
         row = None
     if not isinstance(row, dict):
         raise ValueError(f"Expected {what}; it is not.")
     return row
+
+
+def _flat(line: str) -> str:
+    """Return an object with a text for each nested cell, which may be too deep for Python."""
+    kept: list[str] = []
+    closing: list[str] = []
+    for token in _TOKEN.findall(line):
+        if token in _CLOSING:
+            closing.append(_CLOSING[token])
+            if len(closing) < 3:
+                kept.append(token if len(closing) == 1 else _NESTED)
+        elif token in _CLOSING.values():
+            if not closing or closing.pop() != token:
+                raise ValueError("brackets that do not match")
+            if not closing:
+                kept.append(token)
+        elif len(closing) < 2:
+            kept.append(token)
+    return "".join(kept)
 
 
 def _batch(
@@ -85,5 +108,8 @@ def _texts(cells: list[Any]) -> pa.Array:
 def _text(value: Any) -> str | None:
     if value is None:
         return None
-    text = value if isinstance(value, str) else json.dumps(value)
+    try:
+        text = value if isinstance(value, str) else json.dumps(value)
+    except RecursionError:
+        text = json.loads(_NESTED)
     return text.encode(errors="replace").decode()

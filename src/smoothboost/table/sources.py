@@ -76,4 +76,9 @@ def _converted(series: nw.Series[Any]) -> Any:
 
 
 def _has_text_categories(series: nw.Series[Any]) -> bool:
-    return all(isinstance(value, str) for value in series.cat.get_categories().to_list())
+    """Tell whether all categories are texts, and none has half a pair of UTF-16."""
+    try:
+        "".join(series.cat.get_categories().to_list()).encode()
+    except (TypeError, UnicodeEncodeError):
+        return False
+    return True

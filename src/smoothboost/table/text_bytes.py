@@ -17,7 +17,9 @@ from smoothboost.table.streams import expecting
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 """How Arrow calls what endings of names say."""
 _FIRST_BYTES = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-_HEAD = 1 << 20  # bytes that are looked at for names
+LONGEST_ROW = 1 << 24
+"""How many bytes of a text a row may take; a text with a longer one can be refused."""
+_HEAD = 1 << 20  # bytes that are looked at for names, and as many more as the first line takes
 _PIECE = 1 << 16  # bytes that are recoded at once
 UTF_8 = "utf-8"
 
@@ -31,7 +33,9 @@ class TextBytes:
     name : str
         What messages call it.
     head : bytes
-        How it begins.
+        How it begins: with a whole line, unless that is longer than any may be.
+    is_whole : bool
+        Whether the head is all there is.
     open : callable
         Opens a stream of all bytes.
     encoding : str
@@ -40,19 +44,14 @@ class TextBytes:
 
     name: str
     head: bytes
+    is_whole: bool
     open: Callable[[], Any]
     encoding: str
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether the head is all there is."""
-        return len(self.head) < _HEAD
-
     def head_text(self) -> str:
         """Return how the text begins, with U+FFFD where bytes are not of the encoding."""
-        decoder = codecs.getincrementaldecoder(self.encoding)("replace")
         try:
-            return decoder.decode(self.head, self.is_whole).removeprefix("\ufeff")
+            return _decoded(self.head, self.encoding, self.is_whole).removeprefix("\ufeff")
         except UnicodeError:  # UTF-16 without its mark, and odder encodings
             raise ValueError(
                 f"Expected {self.name} to be {self.encoding.upper()}; it is not."
@@ -73,19 +72,19 @@ def file_bytes(path: Path, encoding: str | None) -> TextBytes:
 
     packed = "" if compression is None else f", and compressed by {compression}"
     with expecting(f"{path} to be whole{packed}"), opened() as stream:
-        head = _read(stream, _HEAD)
-    return TextBytes(str(path), head, opened, _encoding_of(head, encoding))
+        head, is_whole = _head(stream, encoding)
+    return TextBytes(str(path), head, is_whole, opened, _encoding_of(head, encoding))
 
 
 def pipe_bytes(pipe: Any, name: str, encoding: str | None) -> TextBytes:
     """Return the bytes of a pipe, whose first ones say whether it is compressed."""
-    first = _read(pipe, max(map(len, _FIRST_BYTES)))
+    first = read_up_to(pipe, max(map(len, _FIRST_BYTES)))
     stream: Any = _Joined(first, pipe)
     for begin, compression in _FIRST_BYTES.items():
         if first.startswith(begin):
             stream = pa.CompressedInputStream(pa.PythonFile(stream, "r"), compression)
     with expecting(f"{name} to be whole"):
-        head = _read(stream, _HEAD)
+        head, is_whole = _head(stream, encoding)
     whole = [_Joined(head, stream)]
 
     def opened() -> Any:
@@ -93,7 +92,7 @@ def pipe_bytes(pipe: Any, name: str, encoding: str | None) -> TextBytes:
             raise ValueError(f"Expected to read {name} once, as it can only be.")
         return whole.pop()
 
-    return TextBytes(name, head, opened, _encoding_of(head, encoding))
+    return TextBytes(name, head, is_whole, opened, _encoding_of(head, encoding))
 
 
 def checked_encoding(name: Any) -> str:
@@ -122,7 +121,25 @@ def _encoding_of(head: bytes, declared: str | None) -> str:
     return "utf-16" if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else UTF_8
 
 
-def _read(stream: Any, size: int) -> bytes:
+def _head(stream: Any, declared: str | None) -> tuple[bytes, bool]:
+    """Return how a text begins, at least its first line, and whether that is all of it."""
+    head = read_up_to(stream, _HEAD)
+    encoding = _encoding_of(head, declared)
+    is_whole = len(head) < _HEAD
+    while not is_whole and len(head) <= LONGEST_ROW:
+        if "\n" in _decoded(head, encoding, is_whole):
+            break
+        more = read_up_to(stream, _HEAD)
+        head += more
+        is_whole = len(more) < _HEAD
+    return head, is_whole
+
+
+def _decoded(head: bytes, encoding: str, is_whole: bool) -> str:
+    return codecs.getincrementaldecoder(encoding)("replace").decode(head, is_whole)
+
+
+def read_up_to(stream: Any, size: int) -> bytes:
     """Read so many bytes, or all there are: a pipe may give fewer at once."""
     pieces, missing = [], size
     while missing and (piece := stream.read(missing)):

@@ -87,7 +87,7 @@ class _Kept:
 def _json_lines(table: pa.Table) -> str:
     """Return a JSON object for each row, on a line of its own."""
     names = [name for name in table.column_names if name != LINE]
-    cells = [map(_plain, table[name].to_pylist()) for name in names]
+    cells = [map(_plain, _listed(table[name])) for name in names]
     objects = [
         json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, default=str)
         for row in zip(*cells, strict=True)
@@ -96,6 +96,15 @@ def _json_lines(table: pa.Table) -> str:
         return "".join(f"{text}\n" for text in objects)
     lines = table[LINE].to_pylist()
     return "".join(_added(line, text) for line, text in zip(lines, objects, strict=True))
+
+
+def _listed(cells: pa.ChunkedArray) -> list[Any]:
+    """Return the values of a column; texts of other files need not be UTF-8."""
+    try:
+        return cells.to_pylist()
+    except UnicodeDecodeError:
+        texts = cells.cast(pa.string()).cast(pa.binary()).to_pylist()
+        return [None if text is None else text.decode(errors="replace") for text in texts]
 
 
 def _added(line: str, more: str) -> str:

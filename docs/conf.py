@@ -78,6 +78,8 @@ NAVIGATION = {
         "docs/results/cluster",
         "docs/results/soak",
         "docs/results/crashes",
+        "docs/results/fuzzing",
+        "docs/results/sanitizers",
         "docs/results/evaluation",
         "docs/paper/README",
         "docs/paper-differences",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from html import escape
-from math import exp, isfinite
+from math import exp
+from sys import float_info
 from typing import Any
+
+from smoothboost._validate import shown
 
 LARGEST_EPSILON = 10.0
 """Above this a guarantee is called weak: a person may change odds by a factor of 22,000."""
@@ -141,7 +145,33 @@ class Guarantee:
         names = {field.name for field in fields(cls)}
         if not isinstance(document, dict) or set(document) != names:
             raise ValueError(f"Expected a guarantee with {', '.join(sorted(names))}.")
-        epsilon = document["epsilon"]
-        if epsilon is not None and not (isinstance(epsilon, float | int) and isfinite(epsilon)):
-            raise ValueError("Expected the guarantee's epsilon to be a number or null.")
+        for name, accept in _ACCEPTED.items():
+            if not accept(document[name]):
+                raise ValueError(
+                    f"Expected the guarantee's {name} to be one that a fit gives, "
+                    f"got {shown(document[name])}."
+                )
         return cls(**document)
+
+
+def _is_amount(value: Any) -> bool:
+    """Tell whether this is a number from 0 on that a float can hold."""
+    return type(value) in (int, float) and 0 <= value <= float_info.max
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and value.isascii() and value.isidentifier()
+
+
+_ACCEPTED: dict[str, Callable[[Any], bool]] = {
+    "epsilon": lambda value: value is None or (_is_amount(value) and value > 0),
+    "delta": lambda value: _is_amount(value) and value < 1,
+    "spent": lambda value: value is None or _is_amount(value),
+    "rows_per_person": lambda value: type(value) is int and 1 <= value < 2**63,
+    "n_rows": lambda value: type(value) is int and 0 <= value < 2**63,
+    "mechanism": lambda value: value is None or _is_name(value),
+    "calibration": lambda value: _is_name(value),
+    "seeded": lambda value: isinstance(value, bool),
+    "drafted": lambda value: isinstance(value, bool),
+}
+"""What a file may say of each part of a guarantee."""

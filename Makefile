@@ -6,6 +6,7 @@ PAPER := .venv-experiments
 DEBIAN ?= sid
 NEWEST_PYTHON := build/newest-python
 PORTABLE := build/portable
+SANITIZED := build/sanitized
 WHEEL := build/wheel
 BUILT := build/built
 TWICE := build/twice
@@ -128,6 +129,17 @@ test-portable:  ## the kernels' tests without any compiler's extensions (CC=clan
 	$(PORTABLE)/bin/python -m pytest -n 2 tests/counting tests/learners tests/table/test_table.py \
 		tests/privacy/test_exact.py tests/privacy/test_factored.py tests/golden
 
+SANITIZE := address,undefined
+sanitize:  ## the kernels' tests with AddressSanitizer, UndefinedBehaviorSanitizer and checked indices (GCC)
+	rm -rf $(SANITIZED)
+	$(PYTHON) -m venv $(SANITIZED)
+	$(SANITIZED)/bin/pip install --quiet $(BUILD_TOOLS) pytest pandas polars hypothesis mpmath
+	CC=gcc CFLAGS="-fno-sanitize-recover=all -fno-omit-frame-pointer" PATH="$(abspath $(SANITIZED))/bin:$$PATH" \
+		pip install --quiet --no-build-isolation --config-settings=setup-args=-Dchecked=true \
+		--config-settings=setup-args=-Db_sanitize=$(SANITIZE) --config-settings=setup-args=-Db_lundef=false \
+		--config-settings=setup-args=-Dbuildtype=debugoptimized .
+	$(SANITIZED)/bin/python benchmarks/sanitizers.py | tee docs/results/sanitizers.md
+
 wheel: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
 wheel:  ## a manylinux wheel and an sdist in dist, tried where there is nothing else
 	rm -rf $(WHEEL) dist
@@ -230,9 +242,14 @@ mutants: $(VENV)/ready  ## put bugs into copies of the package: the tests must s
 startup: $(VENV)/ready  ## what help and imports cost beside those of Typer and scikit-learn
 	$(RUN) python benchmarks/startup.py | tee docs/results/startup.md
 
-soak: $(VENV)/ready  ## tables larger than memory (12 GB of disk for a while); a ledger whose users are killed
+soak: $(VENV)/ready  ## tables larger than memory (12 GB of disk for a while); a ledger whose users are killed; fuzzing
 	$(RUN) python benchmarks/soak.py | tee docs/results/soak.md
 	$(RUN) python benchmarks/crashes.py | tee docs/results/crashes.md
+	$(MAKE) fuzz
+
+fuzz: $(VENV)/ready  ## a million changed models and schemas each, and files that mean harm (FUZZ="--runs 10000": fewer)
+	$(RUN) pip install --quiet atheris
+	$(RUN) python benchmarks/fuzzing.py $(FUZZ) | tee docs/results/fuzzing.md
 
 evaluation: $(VENV)/ready  ## how often the intervals of private evaluations hold the truth
 	$(RUN) python benchmarks/evaluation.py | tee docs/results/evaluation.md

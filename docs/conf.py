@@ -80,6 +80,8 @@ NAVIGATION = {
         "docs/results/cluster",
         "docs/results/soak",
         "docs/results/crashes",
+        "docs/results/fuzzing",
+        "docs/results/sanitizers",
         "docs/results/evaluation",
         "docs/paper/README",
         "docs/paper-differences",

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fractions import Fraction
 
+LONGEST = 400
+_LEFT_OUT = " [...] "
+
 
 def shown(value: Any) -> str:
     """Return a declaration as a message may show it; of anything that may hold rows, the type.
@@ -25,8 +28,27 @@ def shown(value: Any) -> str:
     """
     items = value if isinstance(value, list | tuple) and len(value) <= 10 else [value]
     if all(item is None or isinstance(item, str | float | Rational) for item in items):
-        return repr(value)
+        try:
+            return shortened(repr(value))
+        except ValueError:  # Python writes no number of thousands of digits
+            return "a number of too many digits"
     return f"a {type(value).__name__}"
+
+
+def shortened(words: str) -> str:
+    """Return words that are not too long to be read: the middle is left out.
+
+    Examples
+    --------
+    >>> shortened("no such column")
+    'no such column'
+    >>> shortened("a" * 300 + "b" * 300)[190:210]
+    'aaaaaa [...] bbbbbbb'
+    """
+    if len(words) > LONGEST:
+        half = (LONGEST - len(_LEFT_OUT)) // 2
+        words = words[:half] + _LEFT_OUT + words[-half:]
+    return words
 
 
 def number(name: str, value: Any, what: str, accept: Any) -> float:
@@ -66,6 +88,8 @@ def near(name: str, names: Collection[str]) -> str:
     >>> near("incme", ["age", "income"]), near("wage", ["colour"])
     (" Did you mean 'income'?", '')
     """
+    if len(name) > LONGEST:  # to compare so long a text takes long, and it is no slip
+        return ""
     found = get_close_matches(name.lower(), [each.lower() for each in names], n=1)
     meant = [each for each in names if [each.lower()] == found]
     return f" Did you mean {meant[0]!r}?" if meant else ""

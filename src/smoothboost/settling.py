@@ -27,6 +27,8 @@ from smoothboost.privacy.mechanisms import MECHANISMS
 from smoothboost.table.schema import Schema
 
 MAX_ROUNDS = 10_000
+MAX_TESTS = 100_000
+"""The most tests of all trees of a model together: its file is one that can be read."""
 Learner = OneRule | PairRule | TopDown
 LEARNERS: dict[str, Learner] = {
     "auto": OneRule(literals="sets"),
@@ -107,18 +109,15 @@ def _plan(
         )
     n_rounds = estimator.n_rounds
     if not is_auto(n_rounds):
-        most = MAX_ROUNDS // candidates[0].n_rules
+        first = candidates[0]
+        most = min(MAX_ROUNDS // first.n_rules, MAX_TESTS // first.n_choices)
         n_rounds = _validate.whole("n_rounds", n_rounds, 1, most)
     return make_plan(
         Budget(epsilon_of(estimator.epsilon), delta, rows_per_person),
         n_rows,
         max(candidates, key=lambda rules: rules.choices[0].n_options),
         class_weights_of(estimator.class_weight, schema, known),
-        "auto"
-        if is_auto(estimator.n_rounds)
-        else _validate.whole(
-            "n_rounds", estimator.n_rounds, 1, MAX_ROUNDS // candidates[0].n_rules
-        ),
+        n_rounds,
         density=rational_or_auto("density", estimator.density, "in (0, 1]", lambda x: 0 < x <= 1),
         learning_rate=rational_or_auto(
             "learning_rate", estimator.learning_rate, "> 0", lambda x: x > 0

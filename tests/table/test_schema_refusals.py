@@ -209,5 +209,5 @@ def test_a_future_version_says_what_may_read_it():
 
 
 def test_an_unknown_column_key_is_named_with_its_column():
-    with pytest.raises(ValueError, match=r"'a'.*got hihg"):
+    with pytest.raises(ValueError, match=r"'a'.*got 'hihg'"):
         Schema.from_dict(column_document(kind="numeric", low=0, hihg=1))

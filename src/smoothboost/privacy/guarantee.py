@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from html import escape
-from math import exp, fsum, isfinite
+from math import exp, fsum
+from sys import float_info
 from typing import Any
+
+from smoothboost._validate import shown
 
 LARGEST_EPSILON = 10.0
 """Above this a guarantee is called weak: a person may change odds by a factor of 22,000."""
@@ -108,16 +112,6 @@ class KindSpent:
             if not _is_amount(document[name]):
                 raise ValueError(f"Expected {name} of a kind of choice to be a number from 0.")
         return cls(**document)
-
-
-def _is_amount(value: Any) -> bool:
-    """Tell whether a value is a number, finite and not below 0."""
-    if type(value) not in (int, float):
-        return False
-    try:
-        return isfinite(value) and value >= 0
-    except OverflowError:  # a whole number beyond floats
-        return False
 
 
 @dataclass(frozen=True)
@@ -264,12 +258,38 @@ class Guarantee:
         names = {field.name for field in fields(cls)} - {"by_kind"}
         if not isinstance(document, dict) or set(document) - {"by_kind"} != names:
             raise ValueError(f"Expected a guarantee with {', '.join(sorted(names))}.")
-        epsilon = document["epsilon"]
-        if epsilon is not None and not (isinstance(epsilon, float | int) and isfinite(epsilon)):
-            raise ValueError("Expected the guarantee's epsilon to be a number or null.")
+        for name, accept in _ACCEPTED.items():
+            if not accept(document[name]):
+                raise ValueError(
+                    f"Expected the guarantee's {name} to be one that a fit gives, "
+                    f"got {shown(document[name])}."
+                )
         kinds = None
         if "by_kind" in document:
             if not isinstance(document["by_kind"], list):
                 raise ValueError("Expected what a guarantee spent by kind to be a list.")
             kinds = tuple(map(KindSpent.from_dict, document["by_kind"]))
         return cls(**{**document, "by_kind": kinds})
+
+
+def _is_amount(value: Any) -> bool:
+    """Tell whether this is a number from 0 on that a float can hold."""
+    return type(value) in (int, float) and 0 <= value <= float_info.max
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and value.isascii() and value.isidentifier()
+
+
+_ACCEPTED: dict[str, Callable[[Any], bool]] = {
+    "epsilon": lambda value: value is None or (_is_amount(value) and value > 0),
+    "delta": lambda value: _is_amount(value) and value < 1,
+    "spent": lambda value: value is None or _is_amount(value),
+    "rows_per_person": lambda value: type(value) is int and 1 <= value < 2**63,
+    "n_rows": lambda value: type(value) is int and 0 <= value < 2**63,
+    "mechanism": lambda value: value is None or _is_name(value),
+    "calibration": lambda value: _is_name(value),
+    "seeded": lambda value: isinstance(value, bool),
+    "drafted": lambda value: isinstance(value, bool),
+}
+"""What a file may say of each part of a guarantee."""

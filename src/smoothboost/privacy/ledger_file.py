@@ -2,7 +2,8 @@
 
 Every operation opens the file, reads and verifies the whole chain, may append one entry, and closes
 it again, all in one transaction that no other process can enter. So nothing is kept in memory
-that a fork or a crash could make wrong.
+that a fork or a crash could make wrong. Nor is the file trusted: it holds our tables and nothing
+else, is not larger than a ledger gets, and its entries say what a ledger says.
 """
 
 from __future__ import annotations
@@ -17,10 +18,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from smoothboost.privacy.ledger_entries import read_entry
+
 FORMAT = 1
 _APPLICATION = 0x53424C47  # "SBLG", in SQLite's header
 _WAIT = 120.0
 """For how many seconds a process waits for others."""
+_MOST_BYTES = 64 * 2**20
+"""Of the file: 50,000 uses."""
+_LONGEST_ENTRY = 2**20
 
 _TABLES = (
     "CREATE TABLE entries (number INTEGER PRIMARY KEY, body TEXT NOT NULL, hash TEXT NOT NULL)",
@@ -108,12 +114,21 @@ def _connection(path: Path) -> Iterator[sqlite3.Connection]:
     """Open the file for one operation; what goes wrong names it."""
     if not path.exists():
         raise FileNotFoundError(f"Expected a ledger at {path}, got no file: create one first.")
+    if not path.is_file():
+        raise ValueError(f"Expected {path} to be a ledger, got something that is no file.")
+    if path.stat().st_size > _MOST_BYTES:
+        raise ValueError(
+            f"Expected a ledger of at most {_MOST_BYTES // 2**20} MB, got a larger file: {path}."
+        )
     try:
         # Readers too may have to undo what a crash left half done.
         address = f"{path.absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(address, timeout=_WAIT, isolation_level=None, uri=True)
         try:
             connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA cell_size_check = ON")
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_ENTRY)
             yield connection
         finally:
             connection.close()
@@ -141,20 +156,43 @@ def _verified(path: Path, connection: sqlite3.Connection) -> list[Entry]:
             f"Expected a ledger of format {FORMAT} or older, got {version}: {path} was written by "
             "a newer version of smoothboost; use that one."
         )
+    _check_tables(path, connection)
     entries: list[Entry] = []
     before = ""
     rows = connection.execute("SELECT number, body, hash FROM entries ORDER BY number")
     for at, (number, text, found) in enumerate(rows, start=1):
-        before = _hash(before, text)
+        before = _hash(before, text) if isinstance(text, str) else ""
         if number != at or found != before:
             raise ValueError(
                 f"Expected entry {at} of {path} as it was written, got a changed one. Do not "
                 "spend from it; restore the ledger, or take the budget for spent."
             )
-        entries.append(Entry(number, json.loads(text), found))
+        try:
+            entries.append(Entry(number, read_entry(text), found))
+        except ValueError as error:
+            raise ValueError(f"{error} Entry {at} of {path} is no such entry.") from None
     if not entries:
         raise ValueError(f"Expected {path} to begin with a budget, got no entry.")
     return entries
+
+
+def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
+    """Refuse a file with anything but our own table, or with pages that do not fit together."""
+    declared = connection.execute("SELECT sql FROM sqlite_master").fetchall()
+    known = {statement for statement in _TABLES if statement.startswith("CREATE")}
+    if _TABLES[0] not in {sql for (sql,) in declared} or not known.issuperset(
+        sql for (sql,) in declared
+    ):
+        raise ValueError(
+            f"Expected {path} to hold the table of a ledger and nothing else, got other tables, "
+            "views or triggers: it was not written by smoothboost."
+        )
+    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise ValueError(
+            f"Expected {path} to be whole, got a damaged file. Do not spend from it; restore the "
+            "ledger, or take the budget for spent."
+        )
 
 
 def _text(body: dict[str, Any]) -> str:

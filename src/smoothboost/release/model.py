@@ -35,7 +35,7 @@ from smoothboost.release.vote_tables import LooseRules, VoteTable, vote_tables
 from smoothboost.release.wording import condition_words, literal_words, shorter_test
 from smoothboost.rules import LiteralRule, Members, Rule, Test
 from smoothboost.rules import Path as Condition
-from smoothboost.table.canonical import content_hash
+from smoothboost.table.canonical import content_hash, read_text
 from smoothboost.table.coded import DeclaredColumns, declared_columns
 from smoothboost.table.files import check_suffix, parts_of, replacing
 from smoothboost.table.schema import Schema
@@ -482,9 +482,7 @@ class Model:
     def read(cls, path: str | PathLike[str]) -> Model:
         """Read a model from a JSON file."""
         try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except UnicodeDecodeError:
-            raise ValueError(f"{path} is not a model. Expected text in UTF-8.") from None
+            return cls.from_json(read_text(path, "model"))
         except ValueError as error:
             raise ValueError(f"{path} is not a model. {error}") from None
 

@@ -6,7 +6,6 @@ docs/model-file.md. Whatever is added to a file needs a new version of the forma
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 from math import sqrt
 from typing import TYPE_CHECKING, Any, cast
@@ -16,7 +15,7 @@ from smoothboost.error_looks import ErrorLook, check_about
 from smoothboost.link import Link
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.rules import Literal, LiteralRule, Members, Rule, Split, Test, TreeRule
-from smoothboost.table.canonical import canonical_text, no_duplicates, plain_number
+from smoothboost.table.canonical import canonical_text, parsed, plain_number, refusing
 from smoothboost.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ _KEYS = {
     3: _KEYS_OF_TODAY,  # the guarantee says what each kind of choice spent
 }
 _DEEPEST = 255  # literals on a path
+_MOST_RULES = 100_000  # ten times what a fit chooses
 
 
 def to_text(model: Model) -> str:
@@ -62,12 +62,11 @@ def _plain(value: Any) -> Any:
 
 def from_text(text: str) -> dict[str, Any]:
     """Read what a model is made of, by its parameters, refusing what is not understood."""
-    try:
-        document = json.loads(text, object_pairs_hook=no_duplicates)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(
-            f"Expected a model in JSON, got something else or a truncated file: {error}."
-        ) from None
+    with refusing("model"):
+        return _from_document(parsed(text, "model"))
+
+
+def _from_document(document: Any) -> dict[str, Any]:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         got = document.get("format") if isinstance(document, dict) else document
         raise ValueError(f'Expected a model with "format": "{FORMAT}", got {shown(got)}.')
@@ -80,13 +79,15 @@ def from_text(text: str) -> dict[str, Any]:
     if set(document) != _KEYS[version]:
         raise ValueError(
             f"Expected a model with the keys {', '.join(sorted(_KEYS[version]))}, "
-            f"got {', '.join(sorted(document))}."
+            f"got {', '.join(map(repr, sorted(document)))}."
         )
     schema = _schema_from_dict(document, version)
     n_classes = len(schema.target)
     rules = document["rules"]
     if not isinstance(rules, list) or not rules:
         raise ValueError("Expected a model with a list of at least one rule.")
+    if len(rules) > _MOST_RULES:
+        raise ValueError(f"Expected at most {_MOST_RULES:,} rules, got {len(rules):,}.")
     looks = document.get("errors", [])
     if not isinstance(looks, list):
         raise ValueError("Expected a model with a list of looks at its errors.")
@@ -223,7 +224,7 @@ class _RuleReader:
                 f"Expected a rule's codes to lie in column {name!r} and not to be all of it, "
                 f"got {codes!r}."
             )
-        return Literal(self.schema.names.index(name), codes[0], codes[1])
+        return Literal(self.schema.position(name), codes[0], codes[1])
 
     def members(self, name: str, codes: Any) -> Test:
         """Read a set of codes."""
@@ -239,4 +240,4 @@ class _RuleReader:
                 f"Expected a rule's set of codes to be in order, to lie in column {name!r} and "
                 f"not to be none or all of it, got {codes!r}."
             )
-        return Members(self.schema.names.index(name), tuple(codes))
+        return Members(self.schema.position(name), tuple(codes))

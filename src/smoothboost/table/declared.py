@@ -10,6 +10,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from smoothboost import _validate
+from smoothboost.table.canonical import MOST_DIGITS
 
 MAX_CODES = 256
 """A code is one byte."""
@@ -41,6 +42,10 @@ def as_label(name: str, value: Any) -> Label:
     """Return a declared class or category as plain text, number, true or false."""
     if hasattr(value, "item"):  # a NumPy scalar
         value = value.item()
+    if isinstance(value, str):
+        check_text(name, value)
+    elif isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
+        raise ValueError(f"Expected {name} to hold numbers of at most {MOST_DIGITS} digits.")
     if isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value)):
         return value
     raise ValueError(f"Expected {name} to hold text or numbers, got {_validate.shown(value)}.")
@@ -79,6 +84,18 @@ def check_description(name: str, value: Any) -> None:
     """Refuse a description that is no text; none is fine."""
     if value is not None and not isinstance(value, str):
         raise ValueError(f"Expected {name} to be text, got {_validate.shown(value)}.")
+    if value is not None:
+        check_text(name, value)
+
+
+def check_text(name: str, value: str) -> None:
+    """Refuse half a character: no file could hold it."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"Expected {name} to be text of whole characters, got {_validate.shown(value)}."
+        ) from None
 
 
 def check_size(n_codes: int) -> None:

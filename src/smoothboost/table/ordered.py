@@ -62,6 +62,8 @@ class _Ordered(Declared):
 
     def with_cuts(self, written: Any) -> Self:
         """Return the column with the cuts that a file says, whatever they would be today."""
+        if isinstance(written, list):  # before each of them is looked at
+            check_size(len(written) + 1 + self.missing)
         cuts = tuple(self._read_cut(cut) for cut in as_sequence("cuts", written))
         if any(a >= b for a, b in pairwise(cuts)):
             raise ValueError("Expected cuts to increase.")
@@ -161,9 +163,13 @@ class Numeric(_Ordered):
             raise ValueError("Expected either edges or low, high, bins and scale, got both.")
         if self.integer:
             raise ValueError("Expected either edges or integer, got both.")
+        if isinstance(declared, list | tuple):  # before each of them is looked at
+            check_size(len(declared) + 1 + self.missing)
         edges = tuple(_finite("edges", edge) for edge in as_sequence("edges", declared))
         if not edges or any(a >= b for a, b in pairwise(edges)):
-            raise ValueError(f"Expected edges to increase, got {list(edges)}.")
+            raise ValueError(
+                f"Expected edges to increase, got {_validate.shortened(str(list(edges)))}."
+            )
         return edges
 
     def _resolve(self) -> None:

@@ -6,9 +6,9 @@ encoding never fails on a value: an error that depends on a cell would itself be
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from math import fsum, nextafter
 from os import PathLike
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from smoothboost import _validate
 from smoothboost._output import replacing
 from smoothboost.exceptions import PrivacyLeakWarning
-from smoothboost.table.canonical import canonical_text, content_hash, no_duplicates
+from smoothboost.table.canonical import canonical_text, content_hash, parsed, read_text, refusing
 from smoothboost.table.columns import KINDS, Boolean, Categorical, Column, Date, Numeric
 from smoothboost.table.declared import (
     MAX_CODES,
@@ -28,6 +28,7 @@ from smoothboost.table.declared import (
     check_description,
     check_distinct,
     check_flag,
+    check_text,
     declarable,
     text_of,
 )
@@ -65,6 +66,7 @@ _VERSION_1_DEFAULTS: dict[str, dict[str, Any]] = {
     Boolean.kind: {"missing": False},
 }
 """What columns of version 1 mean where they do not say."""
+MOST_COLUMNS = 2**15
 _SINCE_VERSION_2 = {"base_rates", "target_description", "description", "integer", "groups"}
 
 
@@ -105,20 +107,21 @@ class Schema:
     ) -> None:
         if not isinstance(columns, Mapping) or not columns:
             raise ValueError("Expected columns to be a non-empty mapping of names to columns.")
+        if len(columns) > MOST_COLUMNS:
+            raise ValueError(f"Expected at most {MOST_COLUMNS:,} columns, got {len(columns):,}.")
         for name, column in columns.items():
             if not isinstance(name, str):
                 raise ValueError(f"Expected column names to be text, got {name!r}.")
+            check_text("column names", name)
             if not isinstance(column, Column):
                 raise ValueError(
                     f"Expected column {name!r} to be Numeric, Date, Categorical or Boolean, "
                     f"got {type(column).__name__}."
                 )
+        if isinstance(target, list | tuple):  # before each of them is looked at
+            _check_number_of_classes(len(target))
         classes = as_labels("target", target)
-        if not 2 <= len(classes) <= MAX_CODES:
-            raise ValueError(
-                f"Expected target to declare 2 to {MAX_CODES} classes, "
-                f"got {len(classes)} class(es)."
-            )
+        _check_number_of_classes(len(classes))
         check_flag("drafted", drafted)
         check_description("target_description", target_description)
         self.drafted = drafted
@@ -131,6 +134,20 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """The column names, in order."""
         return tuple(self.columns)
+
+    def position(self, name: str) -> int:
+        """Return where a column stands, from 0.
+
+        Examples
+        --------
+        >>> Schema({"age": Boolean(), "sex": Boolean()}, target=["no", "yes"]).position("sex")
+        1
+        """
+        return self._positions[name]
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.columns)}
 
     def for_class(self, position: int) -> Schema:
         """Return the schema of one class against all others: the same columns, two classes.
@@ -209,11 +226,8 @@ class Schema:
     @classmethod
     def from_json(cls, text: str) -> Schema:
         """Read a schema from JSON text."""
-        try:
-            document = json.loads(text, object_pairs_hook=no_duplicates)
-        except (json.JSONDecodeError, RecursionError) as error:
-            raise ValueError(f"Expected a schema in JSON, got something else: {error}.") from None
-        return cls.from_dict(document)
+        with refusing("schema"):
+            return cls.from_dict(parsed(text, "schema"))
 
     @classmethod
     def from_dict(cls, document: Any) -> Schema:
@@ -232,10 +246,14 @@ class Schema:
         if set(document) - _KEYS or not isinstance(document.get("columns"), dict):
             raise ValueError(
                 "Expected a schema with the keys format, version, columns and target, "
-                f"got {sorted(document)}."
+                f"got {', '.join(map(repr, sorted(document)))}."
             )
         if version == 1:
             document = _from_version_1(document)
+        if len(document["columns"]) > MOST_COLUMNS:  # before each of them is read
+            raise ValueError(
+                f"Expected at most {MOST_COLUMNS:,} columns, got {len(document['columns']):,}."
+            )
         columns = {name: _column_from_dict(name, c) for name, c in document["columns"].items()}
         return cls(
             columns,
@@ -254,9 +272,7 @@ class Schema:
     def read(cls, path: str | PathLike[str]) -> Schema:
         """Read a schema from a JSON file."""
         try:
-            return cls.from_json(Path(path).read_text(encoding="utf-8"))
-        except UnicodeDecodeError:
-            raise ValueError(f"{path} is not a schema. Expected text in UTF-8.") from None
+            return cls.from_json(read_text(path, "schema"))
         except ValueError as error:
             raise ValueError(f"{path} is not a schema. {error}") from None
 
@@ -351,6 +367,13 @@ class Schema:
         return f"Schema({{{columns}}}, target={list(self.target)!r}{mark}{rates}{about})"
 
 
+def _check_number_of_classes(n_classes: int) -> None:
+    if not 2 <= n_classes <= MAX_CODES:
+        raise ValueError(
+            f"Expected target to declare 2 to {MAX_CODES} classes, got {n_classes} class(es)."
+        )
+
+
 def _shares(declared: Any, target: tuple[Label, ...]) -> tuple[float, ...]:
     """Return the declared share of each class, in the order of the classes."""
     if not isinstance(declared, Mapping):
@@ -416,7 +439,7 @@ def _column_from_dict(name: str, document: Any) -> Column:
     if unknown := set(arguments) - known:
         raise ValueError(
             f"Expected column {name!r} to have only {', '.join(sorted(known))}, "
-            f"got {', '.join(sorted(unknown))}."
+            f"got {', '.join(map(repr, sorted(unknown)))}."
         )
     try:
         if "groups" in arguments:

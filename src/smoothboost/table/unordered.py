@@ -101,6 +101,8 @@ class Categorical(_Unordered):
         if self.groups is not None:
             object.__setattr__(self, "groups", _checked_groups(self.groups))
         else:
+            if isinstance(self.values, list | tuple):  # before each of them is looked at
+                check_size(len(self.values) + self.other + self.missing)
             values = as_labels("values", self.values)
             if not values:
                 raise ValueError("Expected at least one value, got none.")

@@ -70,3 +70,42 @@ def test_an_output_that_exists_is_told_before_anything_is_spent(fitted):
     line = failure(*EVALUATE, 0.5, "--ledger", "people.ledger", "-o", "found.json")
     assert "--force" in line
     assert ledger.status().bookings == ()
+
+
+# Ctrl-C
+
+
+def interrupt(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("ledger", [(), ("--ledger", "people.ledger")], ids=["alone", "booked"])
+@pytest.mark.parametrize(
+    ("where", "spent"),
+    [
+        ("smoothboost.table.batches.read_codes", False),
+        ("smoothboost.evaluation.price", False),
+        ("smoothboost.evaluation.release", True),
+        ("smoothboost.cli.evaluate.evaluation_document", True),
+    ],
+)
+def test_who_stops_it_is_told_whether_the_budget_counts_as_spent(
+    fitted, monkeypatch, where, spent, ledger
+):
+    book = Ledger.create("people.ledger", table="people", epsilon=1.0)
+    monkeypatch.setattr(where, interrupt)
+    told = run(*EVALUATE, 0.75, *ledger, "-o", "found.json", code=130).stderr.splitlines()[-1]
+    assert told.startswith("Stopped: ")
+    assert ("the budget counts as spent" in told, "nothing was spent" in told) == (spent, not spent)
+    assert book.status().left == (0.25 if spent and ledger else 1.0)
+    assert not Path("found.json").exists()
+
+
+def test_an_error_after_the_counts_says_that_they_were_spent(fitted, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device", "found.json")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    told = run(*EVALUATE, 1, "-q", "-o", "found.json", code=2).stderr.splitlines()
+    assert told[-2].startswith("The budget counts as spent")
+    assert told[-1] == "Error: found.json: No space left on device."

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from commands import FIT, failure, run
+from typer.testing import CliRunner
 
-from smoothboost import Ledger, Model
+from smoothboost import Ledger, Model, cli
 from smoothboost.privacy.filter import Elsewhere
 
 CREATE = ("ledger", "create", "people.ledger", "--table", "people", "--epsilon")
@@ -146,3 +149,65 @@ def test_another_schema_of_the_same_people_is_added_first(ledger):
     assert len(ledger.status().schemas) == 2
     Path("draft.json").write_text(other.replace('"version": 1', '"version": 1, "drafted": true'))
     assert "got a draft" in failure("ledger", "add-schema", "people.ledger", "draft.json")
+
+
+def as_nobody(work) -> int:
+    """Run something in a process without root's rights, and return its exit code."""
+    child = os.fork()
+    if child == 0:
+        if os.getuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+        os._exit(work())
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def shown_by_nobody() -> int:
+    """Show the ledger, and say what came of it by an exit code."""
+    result = CliRunner().invoke(cli.app, ["ledger", "show", "people.ledger"])
+    told = result.stdout + result.stderr
+    if result.exit_code == 0 and "Nothing was used yet." in told:
+        return 10
+    refused = "Error: Expected to undo what a crash left half done in the ledger people.ledger"
+    return 11 if result.exit_code == 2 and told.startswith(refused) else 12
+
+
+@pytest.fixture
+def open_folder(monkeypatch):
+    """A folder that everybody may read, with a ledger."""
+    with TemporaryDirectory() as name:
+        monkeypatch.chdir(name)
+        run(*CREATE, 8)
+        run("ledger", "show", "people.ledger")  # all is imported now, as nobody may not read it
+        yield Path(name)
+        Path(name).chmod(0o755)
+
+
+def allow(folder: Path, of_files: int, of_folder: int) -> None:
+    for path in folder.iterdir():
+        path.chmod(of_files)
+    folder.chmod(of_folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_ledger_that_may_only_be_read_is_shown(open_folder):
+    allow(open_folder, 0o444, 0o555)
+    assert as_nobody(shown_by_nobody) == 10
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_what_a_crash_left_half_done_is_not_shown_where_it_cannot_be_undone(open_folder):
+    child = os.fork()
+    if child == 0:
+        connection = sqlite3.connect("people.ledger", isolation_level=None)
+        connection.execute("PRAGMA cache_size = 1")  # so that much is written before the end
+        connection.execute("BEGIN IMMEDIATE")
+        for number in range(2, 500):
+            row = (number, "x" * 4000, "")
+            connection.execute("INSERT INTO entries VALUES (?, ?, ?)", row)
+        os._exit(0)
+    os.waitpid(child, 0)
+    allow(open_folder, 0o444, 0o555)
+    assert as_nobody(shown_by_nobody) == 11
+    allow(open_folder, 0o644, 0o755)
+    assert Ledger.open("people.ledger").status().bookings == ()  # undone now

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +12,7 @@ import typer
 
 from smoothboost.cli import options
 from smoothboost.cli.ledger import say_left
-from smoothboost.cli.showing import err, out, say, section, show_json
+from smoothboost.cli.showing import Stopped, err, out, say, section, show_json
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,35 +53,64 @@ def evaluate(
     Example: smoothboost evaluate income.model.json holdout.csv --target income \
                --epsilon 0.1 --ledger people.ledger
     """
-    from smoothboost._output import reserved
-    from smoothboost.counting.threads import usual_count
-    from smoothboost.evaluation import check_arguments
-    from smoothboost.evaluation import evaluate as evaluate_rows
-    from smoothboost.privacy.ledger import Ledger
-    from smoothboost.release.model import Model
-    from smoothboost.table.batches import read_codes
+    with _telling_what_was_spent() as results:
+        from smoothboost._output import reserved
+        from smoothboost.counting.threads import usual_count
+        from smoothboost.evaluation import check_arguments
+        from smoothboost.evaluation import evaluate as evaluate_rows
+        from smoothboost.privacy.ledger import Ledger
+        from smoothboost.release.model import Model
+        from smoothboost.table.batches import read_codes
 
-    released = Model.read(model)
-    # Whatever is wrong with these is told before a row is read.
-    check_arguments(released, epsilon, delta, by, rows_per_person)
-    book = None if ledger is None else Ledger.open(ledger)
-    reading = read.reading()
-    with nullcontext() if output is None else reserved(output, force) as temporary:
-        rows = read_codes(
-            released.schema, data, target, usual_count(), int(not quiet and not as_json), reading
-        )
-        result = evaluate_rows(
-            released, rows, None, epsilon, delta, book, by=by, rows_per_person=rows_per_person
-        )
-        document = result.to_dict()
-        if temporary is not None:
-            temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+        released = Model.read(model)
+        # Whatever is wrong with these is told before a row is read.
+        check_arguments(released, epsilon, delta, by, rows_per_person)
+        book = None if ledger is None else Ledger.open(ledger)
+        reading = read.reading()
+        with nullcontext() if output is None else reserved(output, force) as temporary:
+            shown = int(not quiet and not as_json)
+            rows = read_codes(released.schema, data, target, usual_count(), shown, reading)
+            result = evaluate_rows(
+                released, rows, None, epsilon, delta, book, by=by, rows_per_person=rows_per_person
+            )
+            results.append(result)
+            document = result.to_dict()
+            if temporary is not None:
+                temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     if as_json:
         show_json(document)
     elif not quiet:
         _show(result)
     if not quiet and not as_json:
         _say_where(output, book)
+
+
+@contextmanager
+def _telling_what_was_spent() -> Iterator[list[Evaluation]]:
+    """If an evaluation is stopped or fails, say whether its budget counts as spent.
+
+    It does once there is a result, and where an error says that its counts had been begun.
+    """
+    results: list[Evaluation] = []
+    try:
+        yield results
+    except KeyboardInterrupt as stop:
+        if results or _says_that_it_was_spent(stop):
+            raise Stopped(
+                "nothing was shown or written, but the rows were counted: the budget counts as "
+                "spent."
+            ) from None
+        raise Stopped("nothing was spent or written; no row was counted yet.") from None
+    except Exception as error:
+        if results or _says_that_it_was_spent(error):
+            say(err, "The budget counts as spent: the rows were counted before this error.")
+        raise
+
+
+def _says_that_it_was_spent(error: BaseException) -> bool:
+    from smoothboost.privacy.ledger import SPENT
+
+    return SPENT in getattr(error, "__notes__", ())
 
 
 def _show(result: Evaluation) -> None:

@@ -12,7 +12,7 @@ import os
 import secrets
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -25,6 +25,8 @@ from smoothboost import _validate
 from smoothboost.privacy import ledger_file
 from smoothboost.privacy.filter import Charge, Elsewhere, Filter, Totals, Use
 from smoothboost.privacy.ledger_file import Entry
+
+SPENT = "The budget counts as spent: private choices were made before this error."
 
 
 class BudgetExceededError(ValueError):
@@ -142,13 +144,13 @@ class Reservation:
     use: str
     token: str = field(repr=False)
     _process: int = field(default_factory=os.getpid, repr=False)
-    _begun: bool = field(default=False, repr=False)
+    begun: bool = field(default=False, repr=False)
 
     def begin(self) -> None:
         """Say that the first private choice comes next: from here on the cost stands."""
         if os.getpid() != self._process:
             raise RuntimeError("Expected a reservation to be used by the process that made it.")
-        self._begun = True
+        self.begun = True
 
     def spend(self, content: str) -> None:
         """Write down the hash of what was released; if that fails, the cost stands all the same."""
@@ -160,7 +162,7 @@ class Reservation:
 
     def release(self) -> None:
         """Give the cost back, if nothing was chosen and this is the process that reserved it."""
-        if self._begun or os.getpid() != self._process:
+        if self.begun or os.getpid() != self._process:
             return
         try:
             _append(self.path, {"kind": "released", "use": self.use, "token": self.token})
@@ -350,11 +352,15 @@ class Ledger:
         return Reservation(self.path, number, token)
 
 
+@dataclass
 class Unbooked:
     """What stands for a reservation where there is no ledger."""
 
+    begun: bool = False
+
     def begin(self) -> None:
-        """Do nothing."""
+        """Say that the first private choice comes next."""
+        self.begun = True
 
     def spend(self, content: str) -> None:
         """Do nothing."""
@@ -364,12 +370,18 @@ class Unbooked:
 def booked(
     ledger: Ledger | None, use: Use, what: str, schema_hash: str, rows_per_person: int
 ) -> Iterator[Reservation | Unbooked]:
-    """Reserve what a use costs, if there is a ledger: the way of everything that spends."""
-    if ledger is None:
-        yield Unbooked()
-        return
-    with ledger.reserve(use, what, schema_hash, rows_per_person) as reservation:
-        yield reservation
+    """Reserve what a use costs, if there is a ledger: the way of everything that spends.
+
+    An error after the first private choice carries the note `SPENT`.
+    """
+    reserved = ledger and ledger.reserve(use, what, schema_hash, rows_per_person)
+    with reserved or nullcontext(Unbooked()) as reservation:
+        try:
+            yield reservation
+        except BaseException as error:
+            if reservation.begun:
+                error.add_note(SPENT)
+            raise
 
 
 def _refusal(path: Path, status: Status, charge: Charge) -> str:

@@ -133,6 +133,11 @@ def _connection(path: Path) -> Iterator[sqlite3.Connection]:
         finally:
             connection.close()
     except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorname", "") == "SQLITE_READONLY_ROLLBACK":
+            raise OSError(
+                f"Expected to undo what a crash left half done in the ledger {path}, got a file "
+                "that may not be written: show it once where it may be."
+            ) from error
         raise OSError(f"Expected to read and write the ledger {path}, got: {error}.") from error
 
 

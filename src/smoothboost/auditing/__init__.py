@@ -14,11 +14,12 @@ from smoothboost import _validate
 from smoothboost._show import progress
 from smoothboost._version import __version__
 from smoothboost.auditing.canary import canary_check
+from smoothboost.auditing.checks import Check
 from smoothboost.auditing.domains import EPSILONS, QUICK, QUICK_EPSILONS, SETTINGS
 from smoothboost.auditing.exact import chosen, exact_checks
 from smoothboost.auditing.exhaustive import SET_RULE, Setting
 from smoothboost.auditing.integrity import file_checks
-from smoothboost.auditing.outcome import AuditReport, Check
+from smoothboost.auditing.outcome import AuditReport
 from smoothboost.auditing.statistical import setting_for, statistical_check
 from smoothboost.counting.threads import usual_count
 from smoothboost.privacy.mechanisms import MECHANISMS
@@ -27,7 +28,7 @@ from smoothboost.settling import LEARNERS
 N_RUNS, N_RUNS_OTHERS = 100_000, 5_000
 """How often a quick audit draws: 1-rules, and the other learners."""
 FULL_RUNS = 1_000_000
-FULL_CANARIES = 20
+FULL_CANARIES = 5
 """How many fits a full audit makes of each kind, each an audit of its own."""
 N_ROUNDS = 49
 """Of fits to canaries: each round of 1-rules could tell one of them."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from smoothboost.auditing.outcome import Check
+from smoothboost.auditing.checks import Check
 from smoothboost.auditing.statistical import ALARM, CONFIDENCE, bounded
 from smoothboost.classifier import SmoothBoostClassifier
 from smoothboost.exceptions import BudgetTooSmallWarning, WeakPrivacyWarning
@@ -73,7 +73,7 @@ def guessed_bound(right: int, n_guesses: int, n_canaries: int, delta: float, err
     return low
 
 
-def guesses_from(votes: NDArray[np.float64]) -> NDArray[np.int64]:
+def guesses_from(votes: NDArray[np.float64]) -> NDArray[np.intp]:
     """Guess each canary's coin from its votes alone: 1, 0, or -1 for no guess.
 
     Votes that two thirds of the canaries share were not chosen for any of them, so these are not
@@ -87,10 +87,8 @@ def guesses_from(votes: NDArray[np.float64]) -> NDArray[np.int64]:
     values, counts = np.unique(votes, return_counts=True)
     common = values[counts.argmax()]
     if 3 * counts.max() < 2 * len(votes):
-        return (votes > votes.mean()).astype(np.int64)
-    guesses = (votes > common).astype(np.int64)
-    guesses[votes == common] = -1
-    return guesses
+        return np.where(votes > votes.mean(), 1, 0)
+    return np.where(votes == common, -1, np.where(votes > common, 1, 0))
 
 
 def canary_check(what: str, epsilon: float, delta: float, **parameters: Any) -> Check:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 
+from smoothboost.auditing.checks import Check
 from smoothboost.auditing.domains import learner_of, looks_of, rules_of
 from smoothboost.auditing.exhaustive import Losses, Setting, exact_deltas, exact_losses
-from smoothboost.auditing.outcome import Check
 
 ROUNDING = 1e-9
 """Probabilities of an audit are doubles: what a loss may exceed its claim by, as a share."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from numbers import Real
 from os import PathLike
 from pathlib import Path
 
 from smoothboost._validate import rational
-from smoothboost.auditing.outcome import Check
+from smoothboost.auditing.checks import Check
 from smoothboost.classifier import SmoothBoostClassifier
 from smoothboost.privacy.accountant import group_budget
 from smoothboost.privacy.guarantee import Guarantee
@@ -15,6 +17,7 @@ from smoothboost.privacy.ledger import Ledger
 from smoothboost.privacy.ledger_check import check as check_ledger
 from smoothboost.privacy.mechanisms import MECHANISMS
 from smoothboost.release.model import Model
+from smoothboost.release.model_file import FORMAT_VERSION
 from smoothboost.settling import LEARNERS
 
 FilePath = str | PathLike[str]
@@ -30,7 +33,7 @@ def file_checks(model: FilePath | None, ledger: FilePath | None) -> list[Check]:
     if model is not None:
         released, checks = _model_checks(Path(model))
     if ledger is not None:
-        checks += _ledger_checks(Ledger.open(ledger), released)
+        checks += _ledger_checks(Path(ledger), released)
     return checks
 
 
@@ -44,7 +47,7 @@ def _model_checks(path: Path) -> tuple[Model | None, list[Check]]:
     written = model.to_json().encode()
     if raw == written:
         words = f"They are what smoothboost writes; SHA-256 {model.content_hash}."
-    elif Model.from_json(raw.decode()).to_json() == model.to_json() and _is_older(raw):
+    elif json.loads(raw)["version"] < FORMAT_VERSION:
         words = f"A file of an older format; written anew, SHA-256 {model.content_hash}."
     else:
         words = (
@@ -53,10 +56,6 @@ def _model_checks(path: Path) -> tuple[Model | None, list[Check]]:
         )
         return model, [Check("integrity", what, False, words), _claim(path, model)]
     return model, [Check("integrity", what, True, words), _claim(path, model)]
-
-
-def _is_older(raw: bytes) -> bool:
-    return b'"version": 1' in raw
 
 
 def _claim(path: Path, model: Model) -> Check:
@@ -98,9 +97,11 @@ def faults_of(guarantee: Guarantee) -> list[str]:
         faults.append("The model is not private: its schema was drafted from the rows.")
     if guarantee.mechanism not in MECHANISMS:
         faults.append("Its mechanism is none that smoothboost has.")
+    numbers = (guarantee.spent, guarantee.delta, guarantee.rows_per_person, guarantee.n_rows)
+    if not all(isinstance(each, Real) for each in numbers):
+        return [*faults, "It has something that is not a number where one is expected."]
     if not 0 <= guarantee.delta < 1 or guarantee.rows_per_person < 1 or guarantee.n_rows < 1:
-        faults.append("Its delta, rows per person or number of rows is out of range.")
-        return faults
+        return [*faults, "Its delta, rows per person or number of rows is out of range."]
     allowed = float(_per_row(guarantee)[0])
     if not 0 <= guarantee.spent <= allowed * (1 + 1e-12):
         faults.append(f"It spent {guarantee.spent:g} for one row, and {allowed:g} was allowed.")
@@ -138,9 +139,10 @@ def _recomputed(model: Model) -> str:
     )
 
 
-def _ledger_checks(ledger: Ledger, model: Model | None) -> list[Check]:
-    what = f"{ledger.path}: the chain of entries, the budget and every use"
+def _ledger_checks(path: Path, model: Model | None) -> list[Check]:
+    what = f"{path}: the chain of entries, the budget and every use"
     try:
+        ledger = Ledger.open(path)
         n_entries = check_ledger(ledger)
     except ValueError as error:
         return [Check("integrity", what, False, str(error))]
@@ -155,5 +157,5 @@ def _ledger_checks(ledger: Ledger, model: Model | None) -> list[Check]:
         )
         if uses:
             words = f"Booked as use {uses[0]}."
-        checks.append(Check("integrity", f"{ledger.path}: the model", bool(uses), words))
+        checks.append(Check("integrity", f"{path}: the model", bool(uses), words))
     return checks

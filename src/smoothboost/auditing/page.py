@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from smoothboost.auditing.outcome import LIMITS, AuditReport, Check, by_kind
+from smoothboost.auditing.checks import LIMITS, Check, by_kind
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+    from smoothboost.auditing.outcome import AuditReport
 
 SIGNS = {"epsilon": "ε", "delta": "δ"}
 

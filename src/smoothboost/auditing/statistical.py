@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import beta
 
+from smoothboost.auditing.checks import Check
 from smoothboost.auditing.domains import rules_of
 from smoothboost.auditing.exhaustive import SET_RULE, Rows, Setting, domain_of
-from smoothboost.auditing.outcome import Check
 from smoothboost.fitting.boost import Booster
 from smoothboost.parameters import bit_source
 from smoothboost.privacy.audit import log_probabilities
@@ -119,21 +119,24 @@ def worst_tables(setting: Setting, mechanism: str, epsilon: Fraction, n_runs: in
 
     Every kind of row but one is as common with either class, so all rules that say the same of that
     kind are as good as each other. By how much its classes differ is what decides; the neighbour
-    has one of its rows in the other class, which turns every rule's right into wrong. Of such
-    tables, those are taken whose exact probabilities promise the largest bound.
+    has one of its rows in the other class, which turns every rule's right into wrong. Of the leads
+    whose exact probabilities promise nearly the largest bound, the smallest is taken: with less
+    noise than is stated, larger ones would leave nothing to count.
     """
     plan = setting.plan(mechanism, epsilon)
     kinds = domain_of(setting)
     cells = list(dict.fromkeys(kind[:-1] for kind in kinds))
     promised: dict[int, float] = {}
-    for lead in sorted({2 * round(step / float(epsilon) / 2) for step in range(1, 13)}):
-        if 2 <= lead <= setting.n_rows // len(cells):
+    leads = {max(2, 2 * round(step / float(epsilon) / 2)) for step in range(1, 13)}
+    for lead in sorted(leads):
+        if lead <= setting.n_rows // len(cells):
             logs = [
                 log_probabilities(setting.booster(rows, plan))[0]
                 for rows in _tables(cells, setting.n_rows, lead)
             ]
             promised[lead] = _promise(logs[1], logs[0], n_runs)
-    lead = max(promised, key=lambda each: promised[each])
+    enough = 0.9 * max(promised.values())
+    lead = next(lead for lead, bound in promised.items() if bound >= enough)
     return _tables(cells, setting.n_rows, lead)
 
 

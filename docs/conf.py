@@ -38,6 +38,7 @@ NAVIGATION = {
         "docs/plots",
         "docs/scikit-learn",
         "docs/privacy-officer",
+        "docs/audit",
         "docs/deploy",
         "docs/cluster",
         "docs/scale",

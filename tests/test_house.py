@@ -20,7 +20,7 @@ ROOMS = (
     {"fitting"},
     {"release"},
     {"parameters", "settling", "fitted", "booking", "classifier"},
-    {"evaluation", "tuning"},
+    {"evaluation", "tuning", "auditing"},
     {"dask"},
     {"datasets", "theory"},
     {"cli", "__main__"},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from smoothboost._version import __version__ as __version__
+    from smoothboost.auditing import AuditReport, audit
     from smoothboost.classifier import SmoothBoostClassifier
     from smoothboost.evaluation import Evaluation, evaluate
     from smoothboost.exceptions import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from smoothboost.tuning import PrivateTuner
 
 __all__ = [
+    "AuditReport",
     "Boolean",
     "BudgetExceededError",
     "BudgetTooSmallWarning",
@@ -50,10 +52,12 @@ __all__ = [
     "TopDown",
     "VotesDisplay",
     "WeakPrivacyWarning",
+    "audit",
     "evaluate",
 ]
 
 _HOMES = {
+    "AuditReport": "auditing",
     "Boolean": "table.schema",
     "BudgetExceededError": "privacy.ledger",
     "BudgetTooSmallWarning": "exceptions",
@@ -77,6 +81,7 @@ _HOMES = {
     "VotesDisplay": "release.plots",
     "WeakPrivacyWarning": "exceptions",
     "__version__": "_version",
+    "audit": "auditing",
     "evaluate": "evaluation",
 }
 """The module that each name is in."""

@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from smoothboost.cli import (
+    audit,
     demo,
     docs,
     evaluate,
@@ -34,8 +35,9 @@ from smoothboost.cli.showing import err, print_anything, reason, say, warn
 
 UsageError: Any = typer.BadParameter.__base__  # Click's, which newer Typers have inside themselves
 
-EXITS = """Exit codes: 0 done, 1 an unexpected failure or nobody reads the output any more,
-2 bad input or usage (one or two lines say what to do), 130 stopped by Ctrl-C."""
+EXITS = """Exit codes: 0 done, 1 an unexpected failure, a failed audit, or nobody reads
+the output any more, 2 bad input or usage (one or two lines say what to do), 130 stopped by
+Ctrl-C."""
 
 
 class _Commands(TyperGroup):
@@ -111,6 +113,7 @@ for command in (
     report.report,
     export.export,
     plan.plan,
+    audit.audit,
     docs.docs,
     version.version,
 ):

@@ -240,6 +240,8 @@ class Asked:
         The share of each problem's class that is publicly known, or supposed.
     declared : bool
         Whether these shares are known.
+    constants : module
+        What "auto" means; audits give looks larger shares, so as to see them go wrong.
     """
 
     density: Fraction | Auto = "auto"
@@ -251,6 +253,7 @@ class Asked:
     cut_look: bool = False
     shares: tuple[Fraction, ...] | None = None
     declared: bool = False
+    constants: Any = automatic
 
     @property
     def follows(self) -> bool:
@@ -263,7 +266,7 @@ class Asked:
             return None
         slowing = automatic.SLOWING if self.learning_rate == "auto" else None
         supposed = self.shares or (Fraction(1, 2),) * n_problems
-        rare = automatic.RARE if n_problems == 1 else Fraction(0)
+        rare = self.constants.RARE if n_problems == 1 else Fraction(0)
         return Following(after, automatic.FACTOR, Fraction(0), slowing, supposed, rare)
 
 
@@ -350,9 +353,10 @@ def _settled(
         weights = tuple((Fraction(1), weight) for weight in class_weights)
     votes = ceil(Fraction(rounds, n_problems))  # times the rules of a round
     at_once = candidates.n_rules
+    n_looks = asked.constants.looks_for(votes, most_looks)
     measure = Measure(
         n_rows,
-        _density(asked.density, asked.calibration),
+        _density(asked),
         _rate(asked.learning_rate, votes, asked.calibration) / at_once,
         votes * at_once,
         max(weights, key=lambda pair: max(pair) / min(pair)),
@@ -368,16 +372,17 @@ def _settled(
         automatic.COOLING if asked.learning_rate == "auto" else Fraction(1),
         n_problems,
         weights,
-        asked.following(look_times(votes, automatic.looks_for(votes, most_looks)), n_problems),
+        asked.following(look_times(votes, n_looks), n_problems),
         n_rules=at_once,
     )
     return _with_looks(plan, candidates, asked)
 
 
-def _density(density: Fraction | Auto, calibration: str) -> Fraction:
-    if density != "auto":
-        return density
-    return automatic.PAPER_DENSITY if calibration == "paper" else automatic.CEILING
+def _density(asked: Asked) -> Fraction:
+    if asked.density != "auto":
+        return asked.density
+    usual: Fraction = asked.constants.CEILING
+    return automatic.PAPER_DENSITY if asked.calibration == "paper" else usual
 
 
 def _rate(learning_rate: Fraction | Auto, votes: int, calibration: str) -> Fraction:
@@ -398,7 +403,9 @@ def _with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
         share = sum((look.share for look in last), start=Fraction(0))
         raise ValueError(f"Expected calibrate to leave rules a budget, got {float(share)}.")
     priced = price(replace(plan, looks=tuple(looks)), candidates)
-    vain = set() if _rarer_pays(priced) else {"rarer"}
+    vain = set()
+    if priced.look_noise("rarer") > asked.constants.RARE_NOISE:  # it could not see who is rare
+        vain = {"rarer"}
     if asked.calibrate == "auto" and not _link_pays(priced):
         vain |= {"link", "threshold"}
     if vain:
@@ -427,14 +434,14 @@ def _lowest_density(plan: Plan) -> Fraction:
 
 def _first_looks(plan: Plan, asked: Asked) -> list[Look]:
     """Return the looks at counts, before, between and after the rounds, with their shares."""
-    counts = {}
+    counts, constants = {}, asked.constants
     if plan.following is not None:
         if plan.n_problems == 1 and not asked.declared:
-            share = automatic.RARER_SHARE if plan.budget.delta else automatic.RARER_SHARE_PURE
+            share = constants.RARER_SHARE if plan.budget.delta else constants.RARER_SHARE_PURE
             counts["rarer"] = (1, share)
         times = sum(map(plan.looks_after, range(1, plan.n_rounds + 1)))
-        counts["error"] = (times, automatic.LOOK_SHARE)
-    counts["class"] = (asked.class_looks, automatic.CLASS_SHARE)
+        counts["error"] = (times, constants.LOOK_SHARE)
+    counts["class"] = (asked.class_looks, constants.CLASS_SHARE)
     return [
         Look(name, len(plan.count_options(name)), COUNT_RANGE, count, share)
         for name, (count, share) in counts.items()
@@ -462,11 +469,6 @@ def _link_pays(plan: Plan) -> bool:
         return True
     lost = log(look.n_options) / float(look.rate * look.score_range / 2)
     return lost <= automatic.LINK_NOISE * plan.measure.n_rows
-
-
-def _rarer_pays(plan: Plan) -> bool:
-    """Tell whether a look at the rarer class sees if it is rare."""
-    return plan.look_noise("rarer") <= automatic.RARE_NOISE
 
 
 def _sees_clearly(plan: Plan) -> bool:

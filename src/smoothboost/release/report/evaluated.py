@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from math import isfinite
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from smoothboost._validate import shown
 from smoothboost.privacy.guarantee import Guarantee, weaknesses_of
 from smoothboost.release.report.drawings import SQUARE
 from smoothboost.release.report.guarantee_words import factor_words
-from smoothboost.table.canonical import no_duplicates
+from smoothboost.table.canonical import parsed, read_text, refusing
 
 if TYPE_CHECKING:
     from smoothboost.release.model import Model
@@ -184,9 +182,9 @@ def evaluation_of(model: Model, source: Any) -> PrivateEvaluation:
     if not isinstance(source, str | PathLike):
         raise ValueError(f"Expected an evaluation or the path of one, got {shown(source)}.")
     try:
-        text = Path(source).read_text(encoding="utf-8")
-        document = json.loads(text, object_pairs_hook=no_duplicates)
-    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+        with refusing("evaluation"):
+            document = parsed(read_text(source, "evaluation"), "evaluation")
+    except ValueError as error:
         raise ValueError(
             f"Expected {source} to be what smoothboost evaluate -o wrote, got no JSON: {error}"
         ) from None

@@ -86,7 +86,7 @@ def interrupt(*_, **__):
         ("smoothboost.table.batches.read_codes", False),
         ("smoothboost.evaluation.price", False),
         ("smoothboost.evaluation.release", True),
-        ("smoothboost.cli.evaluate.evaluation_document", True),
+        ("smoothboost.evaluation.evaluation_document", True),
     ],
 )
 def test_who_stops_it_is_told_whether_the_budget_counts_as_spent(

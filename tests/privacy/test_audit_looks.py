@@ -32,7 +32,7 @@ FOLLOWING = [
     Setting(3, 2, 3, Fraction(4, 5), "auto", **FOLLOWS),  # a learning rate that follows too
     Setting(4, 2, 2, *CEILING, WEIGHTS, **FOLLOWS),
     Setting(3, 2, 3, *CEILING, WEIGHTS, **FOLLOWS),
-    *(Setting(n, 3, 4, *CEILING, **FOLLOWS) for n in (1, 2, 3)),
+    *(Setting(n, 3, 4, *CEILING, **FOLLOWS) for n in (1, 2)),
     Setting(2, 3, 4, *CEILING, tuple(map(Fraction, (1, 3, 2))), **FOLLOWS),
     Setting(2, 2, 2, *CEILING, learner=PairRule(), follows=True),
     Setting(3, 2, 2, *CEILING, learner=PairRule(), follows=True, columns="number"),

@@ -22,8 +22,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SOURCE = ROOT / "src" / "smoothboost"
-SECONDS = 900
-"""How long a check may take, at most: a mutant that hangs is not killed."""
+SECONDS = 3600
+"""How long checks may take, at most: a mutant that hangs is not killed."""
 ASSERTIONS = ("AssertionError", "Failed")
 """What a test raises that sees something wrong: `assert`, or `pytest.raises` in vain."""
 
@@ -88,21 +88,6 @@ def listed() -> list[Mutant]:
         return [Mutant(**entry) for entry in tomllib.load(file)["mutant"]]
 
 
-@contextmanager
-def workshop() -> Iterator[Workshop]:
-    """Lend a folder with a copy of the package, its compiled kernels beside the sources."""
-    with tempfile.TemporaryDirectory(prefix="smoothboost-mutants-") as folder:
-        honest = Path(folder) / "honest" / "smoothboost"
-        shutil.copytree(SOURCE, honest, ignore=shutil.ignore_patterns("__pycache__"))
-        for kernel in SOURCE.rglob("*.pyx"):
-            inside = kernel.relative_to(SOURCE)
-            spec = find_spec(".".join(("smoothboost", *inside.with_suffix("").parts)))
-            assert spec is not None
-            assert spec.origin is not None
-            shutil.copy2(spec.origin, honest / inside.parent)
-        yield Workshop(Path(folder))
-
-
 @dataclass(frozen=True)
 class Workshop:
     """Where copies of the package are made, broken and checked."""
@@ -137,15 +122,18 @@ class Workshop:
         report = self.folder / "report.json"
         report.unlink(missing_ok=True)
         program = [sys.executable, str(HERE / "run_check.py"), str(self.folder / copy), str(report)]
-        done = subprocess.run(
-            [*program, *(f"tests/{check}" for check in checks)],
-            cwd=ROOT,
-            env={**os.environ, "CI": "true"},  # the same examples in every run
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [*program, *(f"tests/{check}" for check in checks)],
+                cwd=ROOT,
+                env={**os.environ, "CI": "true"},  # the same examples in every run
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise NotKilledError(f"its check takes more than {SECONDS} seconds") from None
         if not report.exists():
             last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
             raise NotKilledError(f"its check could not be run: {''.join(last)}")
@@ -154,6 +142,21 @@ class Workshop:
         if document["code"] not in (0, 1) and not failures:
             raise NotKilledError(f"its check could not be run: exit code {document['code']}")
         return failures
+
+
+@contextmanager
+def workshop() -> Iterator[Workshop]:
+    """Lend a folder with a copy of the package, its compiled kernels beside the sources."""
+    with tempfile.TemporaryDirectory(prefix="smoothboost-mutants-") as folder:
+        honest = Path(folder) / "honest" / "smoothboost"
+        shutil.copytree(SOURCE, honest, ignore=shutil.ignore_patterns("__pycache__"))
+        for kernel in SOURCE.rglob("*.pyx"):
+            inside = kernel.relative_to(SOURCE)
+            spec = find_spec(".".join(("smoothboost", *inside.with_suffix("").parts)))
+            assert spec is not None
+            assert spec.origin is not None
+            shutil.copy2(spec.origin, honest / inside.parent)
+        yield Workshop(Path(folder))
 
 
 def page_of(mutants: Sequence[Mutant], ends: Sequence[str]) -> str:

@@ -51,6 +51,11 @@ def test_help_of_any_command_loads_nothing_slow():
     assert loaded_by(COMMANDS.format(arguments=arguments)) & SLOW == set()
 
 
+def test_the_first_help_loads_hardly_more_than_typer():
+    loaded = loaded_by(COMMANDS.format(arguments=[["--help"]]))
+    assert loaded & {*SLOW, "fractions", "decimal", "statistics"} == set()
+
+
 def test_public_names_are_found_where_they_are_defined():
     for name in smoothboost.__all__:
         assert getattr(smoothboost, name).__name__ == name

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from inspect import cleandoc
+from inspect import cleandoc, get_annotations
 from typing import Annotated, Any
 
 import typer
@@ -88,6 +88,13 @@ def _help_of(command: Callable[..., None]) -> str:
     return cleandoc(command.__doc__ or "").replace("\n\nExample:", "\n\n\b\nExample:")
 
 
+def _add(group: typer.Typer, command: Callable[..., None]) -> None:
+    """Add a command to a group of them."""
+    # As texts they would be evaluated four times each, which took longer than all else of help.
+    command.__annotations__ = get_annotations(command, eval_str=True)
+    group.command(help=_help_of(command))(command)
+
+
 # Locals in a traceback would be private rows. Help without rich takes less than half the time.
 app = typer.Typer(
     name="smoothboost",
@@ -117,9 +124,9 @@ for command in (
     docs.docs,
     version.version,
 ):
-    app.command(help=_help_of(command))(command)
+    _add(app, command)
 for command in (schema.draft, schema.check):
-    schema_app.command(help=_help_of(command))(command)
+    _add(schema_app, command)
 for command in (
     ledger.create,
     ledger.show,
@@ -128,7 +135,7 @@ for command in (
     ledger.add_schema,
     ledger.export,
 ):
-    ledger_app.command(help=_help_of(command))(command)
+    _add(ledger_app, command)
 
 
 def _show_version(wanted: bool) -> None:

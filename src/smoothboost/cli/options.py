@@ -309,6 +309,7 @@ def takes_options(command: Callable[..., None]) -> Callable[..., None]:
             given[name] = kind(**{each.name: given.pop(each.name) for each in options[name]})
         command(**given)
 
+    with_options.__annotations__ = {name: each.annotation for name, each in own.parameters.items()}
     # Typer reads a command's options from its signature.
     with_options.__signature__ = own.replace(  # type: ignore[attr-defined]
         parameters=[

@@ -71,7 +71,9 @@ def test_arrow_reads_the_same_rows_in_blocks_as_in_one(names, text, size):
         return  # refused, which Arrow does not do
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(csv_files, "_BLOCK", size)
-        pieces = [read(block, names, in_one=False) for block in csv_files._blocks(Stream(text), ord(","))]
+        pieces = [
+            read(block, names, in_one=False) for block in csv_files._blocks(Stream(text), ord(","))
+        ]
     whole = read(text, names, in_one=True)
     if whole is None:
         assert None in pieces

@@ -64,6 +64,7 @@ NAVIGATION = {
         "docs/privacy/counts",
         "docs/privacy/tuning",
         "docs/privacy/weak-guarantees",
+        "docs/privacy/side-channels",
     ],
     "docs/evidence": [
         "docs/comparison",
@@ -77,6 +78,7 @@ NAVIGATION = {
         "docs/results/startup",
         "docs/results/cluster",
         "docs/results/soak",
+        "docs/results/side-channels",
         "docs/results/crashes",
         "docs/results/evaluation",
         "docs/paper/README",

@@ -158,7 +158,7 @@ def _watched(seen: Seen, log_level: int) -> Iterator[None]:
         patched.setattr(_show, "Progress", Told)
         patched.setattr(_show, "get_console", lambda: Console(stderr=True, force_terminal=True))
         patched.setattr(ledger, "_now", lambda: "2000-01-01T00:00:00.000+00:00")
-        patched.setattr(ledger.secrets, "token_hex", lambda _: next(tokens))
+        patched.setattr("secrets.token_hex", lambda _: next(tokens))
         root.addHandler(handler)
         root.setLevel(log_level)
         try:

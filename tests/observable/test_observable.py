@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ def seen_alike(use, table, name, tmp_path, log_level=logging.DEBUG) -> Seen:
         folder.mkdir()
         with pytest.MonkeyPatch.context() as patched:
             patched.chdir(folder)
-            seen.append(observe(lambda rows=rows: use(rows), tape, folder, log_level))
+            seen.append(observe(partial(use, rows), tape, folder, log_level))
         tape.rewind()
     check_alike(*seen)
     assert len(tape.outcomes) > 1, seen[0].error

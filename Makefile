@@ -242,6 +242,9 @@ mutants: $(VENV)/ready  ## put bugs into copies of the package: the tests must s
 startup: $(VENV)/ready  ## what help and imports cost beside those of Typer and scikit-learn
 	$(RUN) python benchmarks/startup.py | tee docs/results/startup.md
 
+side-channels: $(VENV)/ready  ## what time and memory tell of rows: fits of neighbouring tables, in turns
+	$(RUN) python benchmarks/side_channels.py | tee docs/results/side-channels.md
+
 soak: $(VENV)/ready  ## tables larger than memory (12 GB of disk for a while); a ledger whose users are killed; fuzzing
 	$(RUN) python benchmarks/soak.py | tee docs/results/soak.md
 	$(RUN) python benchmarks/crashes.py | tee docs/results/crashes.md

@@ -66,6 +66,7 @@ NAVIGATION = {
         "docs/privacy/counts",
         "docs/privacy/tuning",
         "docs/privacy/weak-guarantees",
+        "docs/privacy/side-channels",
     ],
     "docs/evidence": [
         "docs/comparison",
@@ -80,6 +81,7 @@ NAVIGATION = {
         "docs/results/startup",
         "docs/results/cluster",
         "docs/results/soak",
+        "docs/results/side-channels",
         "docs/results/crashes",
         "docs/results/fuzzing",
         "docs/results/sanitizers",

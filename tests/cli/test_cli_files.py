@@ -179,7 +179,7 @@ def test_json_lines_keep_their_rows_as_they_stand(folder):
         '{"age": "n/a",   "member": null, "job": null}',
         "{}",
     ]
-    Path("new.jsonl").write_text("\n\n".join(rows))
+    Path("new.jsonl").write_text("\n".join(rows))
     run("predict", "model.json", "new.jsonl", "-o", "scored.jsonl")
     scored = Path("scored.jsonl").read_text().splitlines()
     for row, line in zip(rows, scored, strict=True):

@@ -23,6 +23,9 @@ _CHUNK = 1 << 26
 More than the C library keeps for itself when an array of that size is freed.
 """
 
+_TOLD_ROWS = 100_000
+"""Rows between two numbers that are shown: those of a batch tell how long the cells in it are."""
+
 
 def read_codes(
     schema: Schema,
@@ -69,14 +72,18 @@ def read_codes(
     n_rows = n_rows_of(parts)
     n_columns = len(schema.columns)
     gathered = _Gathered(n_columns + 1, n_rows)
+    told = 0
     with progress(verbose, "rows", n_rows, leave=False) as on_rows:
         for part in parts:
             for batch in part.batches([*schema.names, target], n_threads):
                 columns = declared_columns(schema, batch)
                 codes = columns.encode(range(n_columns), n_threads)
                 gathered.add(codes, encode_labels(schema, batch[target]))
-                if on_rows is not None:
-                    on_rows(gathered.n_rows)
+                while on_rows is not None and told + _TOLD_ROWS <= gathered.n_rows:
+                    told += _TOLD_ROWS
+                    on_rows(told)
+        if on_rows is not None:
+            on_rows(gathered.n_rows)
     if not gathered.n_rows:
         again = "; a stream can be read only once" if is_stream(source) else ""
         raise ValueError(f"Expected at least one row in {parts[0].name}, got none{again}.")

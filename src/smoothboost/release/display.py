@@ -13,6 +13,7 @@ from rich.text import Text
 
 from smoothboost._show import make_frame as make_frame
 from smoothboost._show import render as render
+from smoothboost._terminal import visible
 from smoothboost.fitting.plan_text import plan_table as plan_table
 from smoothboost.release.scorecard import CardLine, card_lines, equal_runs
 from smoothboost.release.wording import rule_lines
@@ -45,9 +46,8 @@ def votes_text(model: Model) -> str:
     else:
         lines = _card_text(model)
     notes = [*decision_notes(model), *_card_notes(model)]
-    return "\n".join(
-        [f"{votes_summary(model)}; {model.guarantee}", "", *lines, *([""] if notes else []), *notes]
-    )
+    head = f"{votes_summary(model)}; {model.guarantee}"
+    return "\n".join(map(visible, [head, "", *lines, *([""] if notes else []), *notes]))
 
 
 def _is_short(model: Model) -> bool:

@@ -133,7 +133,7 @@ SANITIZE := address,undefined
 sanitize:  ## the kernels' tests with AddressSanitizer, UndefinedBehaviorSanitizer and checked indices (GCC)
 	rm -rf $(SANITIZED)
 	$(PYTHON) -m venv $(SANITIZED)
-	$(SANITIZED)/bin/pip install --quiet $(BUILD_TOOLS) pytest pandas polars hypothesis mpmath
+	$(SANITIZED)/bin/pip install --quiet $(BUILD_TOOLS) pytest pandas polars hypothesis mpmath opendp
 	CC=gcc CFLAGS="-fno-sanitize-recover=all -fno-omit-frame-pointer" PATH="$(abspath $(SANITIZED))/bin:$$PATH" \
 		pip install --quiet --no-build-isolation --config-settings=setup-args=-Dchecked=true \
 		--config-settings=setup-args=-Db_sanitize=$(SANITIZE) --config-settings=setup-args=-Db_lundef=false \

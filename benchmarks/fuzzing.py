@@ -18,7 +18,9 @@ ROOT = Path(__file__).resolve().parents[1]
 FUZZ = ROOT / "fuzz"
 WORK = ROOT / "build" / "fuzz"
 WORKERS = 2
-SECONDS, MEGABYTES = 1, 512
+"""How many processes share the runs of a parser."""
+MEGABYTES = 512
+SLOWEST = re.compile(r"^slowest: (\S+)$", re.MULTILINE)
 STAT = re.compile(r"stat::(\w+):\s+(\d+)")
 PROGRESS = re.compile(r"^#\d+\s.* cov: (\d+) .*corp: (\d+)/", re.MULTILINE)
 
@@ -33,17 +35,16 @@ def main() -> None:
         "schemas (`fuzz/parsers.py`), from the documents in `fuzz/corpus/`, whose places or bytes\n"
         "are changed. A text is refused by a ValueError, or it is read, written and read again to\n"
         "equal bytes, and a model that was read predicts; all else counts as a crash. An input\n"
-        f"may take {SECONDS} second and {MEGABYTES} MB.\n"
+        f"may take a second of a processor, and the process {MEGABYTES} MB.\n"
     )
     print(
         "| parser | executions | crashes and hangs | slowest input | memory | places reached "
         "| inputs kept |\n| --- | --: | --: | --: | --: | --: | --: |"
     )
-    clean = True
-    for parser in ("schema", "model"):
-        line, crashes = fuzz(parser, runs)
-        clean &= crashes == 0
-        print(line, flush=True)
+    with ThreadPoolExecutor() as pool:
+        found = list(pool.map(lambda parser: fuzz(parser, runs), ("schema", "model")))
+    for line, _ in found:
+        print(line)
     print("\n## Files that mean harm\n")
     print(
         "Each is written by `tests/fuzz/hostile.py` and read by a process of its own; seconds of\n"
@@ -52,7 +53,7 @@ def main() -> None:
     print("| file | seconds | MB | what is said |\n| --- | --: | --: | --- |")
     for line in hostile_files():
         print(line, flush=True)
-    sys.exit(0 if clean else 1)
+    sys.exit(1 if any(crashes for _, crashes in found) else 0)
 
 
 def fuzz(parser: str, runs: int) -> tuple[str, int]:
@@ -69,14 +70,19 @@ def fuzz(parser: str, runs: int) -> tuple[str, int]:
     reached = [tuple(map(int, found)) for _, log in logs for found in PROGRESS.findall(log)]
     places = max((cov for cov, _ in reached), default=0)
     executed = sum(stats.get("number_of_executed_units", [0]))
-    slowest = max(stats.get("slowest_unit_time_sec", [0]))
+    slowest = max(float(taken) for _, log in logs for taken in SLOWEST.findall(log) or [0])
     memory = max(stats.get("peak_rss_mb", [0]))
     inputs = len(list(kept.iterdir()))
-    took = f"{slowest} s" if slowest else "below 1 s"
-    return (
-        f"| {parser} | {executed:,} | {crashes} | {took} | {memory} MB | {places:,} | {inputs:,} |",
+    cells = (
+        parser,
+        f"{executed:,}",
         crashes,
+        f"{slowest:.3f} s",
+        f"{memory} MB",
+        f"{places:,}",
+        f"{inputs:,}",
     )
+    return f"| {' | '.join(map(str, cells))} |", crashes
 
 
 def fuzz_once(parser: str, runs: int, seed: int) -> tuple[int, str]:
@@ -84,7 +90,7 @@ def fuzz_once(parser: str, runs: int, seed: int) -> tuple[int, str]:
     options = {
         "runs": runs,
         "seed": seed + 1,
-        "timeout": SECONDS,
+        "timeout": 60,  # of the clock; the harness counts what an input computes
         "rss_limit_mb": MEGABYTES,
         "max_len": 2048,
         "dict": FUZZ / "json.dict",

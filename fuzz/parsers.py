@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from random import Random
 
 import atheris
@@ -19,6 +20,8 @@ with atheris.instrument_imports(include=["smoothboost"]):
 
 from mutations import mutated, text_of
 
+SECONDS = 1.0
+"""What an input may take of a processor: libFuzzer's clock runs on while others compute."""
 SHARE_OF_BYTES = 0.2
 """How often bytes are changed, and not the document that they stand for."""
 
@@ -74,9 +77,17 @@ def main() -> None:
     """Fuzz the parser that is named first."""
     parser, *options = sys.argv[1:]
     tried = TRIED[parser]
+    slowest = 0.0
 
     def try_bytes(data: bytes) -> None:
+        nonlocal slowest
+        start = time.process_time()
         tried(data.decode("utf-8", "replace"))
+        taken = time.process_time() - start
+        if taken > slowest:
+            slowest = taken
+            print(f"slowest: {taken:.3f}", file=sys.stderr)
+        assert taken < SECONDS, "a hang"
 
     atheris.Setup([sys.argv[0], *options], try_bytes, custom_mutator=mutate)
     atheris.Fuzz()

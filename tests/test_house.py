@@ -11,7 +11,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "smoothboost"
 ROOMS = (
-    {"exceptions", "_validate", "_show", "_output", "_version"},
+    {"exceptions", "_validate", "_terminal", "_show", "_output", "_version"},
     {"privacy"},
     {"table"},
     {"rules", "link", "error_looks"},

@@ -17,6 +17,8 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
+from smoothboost._terminal import PlainConsole
+
 
 def make_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
     """Return a pandas frame if pandas is installed, and an Arrow table otherwise."""
@@ -27,7 +29,7 @@ def make_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
 
 def render(renderable: RenderableType, width: int = 100) -> str:
     """Return what a renderable looks like, without colours."""
-    console = Console(width=width, color_system=None, force_terminal=False)
+    console = PlainConsole(width=width, color_system=None, force_terminal=False)
     with console.capture() as capture:
         console.print(renderable)
     return capture.get()
@@ -35,7 +37,7 @@ def render(renderable: RenderableType, width: int = 100) -> str:
 
 def get_console() -> Console:
     """Return where progress is shown: stderr, as stdout is for results."""
-    return Console(stderr=True)
+    return PlainConsole(stderr=True)
 
 
 @contextmanager

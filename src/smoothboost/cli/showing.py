@@ -48,9 +48,9 @@ class Screen:
     @cached_property
     def console(self) -> Console:
         """The console."""
-        from rich.console import Console
+        from smoothboost._terminal import PlainConsole
 
-        return Console(stderr=self._stderr, highlight=False)
+        return PlainConsole(stderr=self._stderr)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.console, name)

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from smoothboost._show import make_frame as make_frame
 from smoothboost._show import render as render
+from smoothboost._terminal import visible
 from smoothboost.fitting.plan_text import plan_table as plan_table
 from smoothboost.release.scorecard import CardLine, card_lines, equal_runs
 from smoothboost.release.wording import rule_lines
@@ -48,7 +49,7 @@ def votes_text(model: Model) -> str:
     first = [f"{votes_summary(model)}; {model.guarantee}"]
     if model.guarantee.spending_words:
         first.append(model.guarantee.spending_words)
-    return "\n".join([*first, "", *lines, *([""] if notes else []), *notes])
+    return "\n".join(map(visible, [*first, "", *lines, *([""] if notes else []), *notes]))
 
 
 def _is_short(model: Model) -> bool:

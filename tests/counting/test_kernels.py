@@ -89,6 +89,17 @@ def test_threads_share_all_blocks_and_do_each_once():
     assert np.array_equal(risen, case.levels + 1)
 
 
+@pytest.mark.parametrize(("n_blocks", "n_threads"), [(1, 3), (7, 3), (50, 4)])
+def test_a_thread_takes_its_own_blocks_and_then_what_the_others_have_left(n_blocks, n_threads):
+    case = Case([3], n_blocks * BLOCK, 0)
+    rows, parts = case.rows(), Parts(n_blocks, n_threads)
+    rises, risen = np.ones((2, 3), np.int16), np.zeros(case.n_rows, np.int16)
+    rows.rise(0, rises, risen, parts.for_thread(n_threads - 1))  # the others are held up
+    assert np.array_equal(risen, case.levels + 1)
+    rows.rise(0, 5 * rises, risen, parts)  # nothing is left
+    assert np.array_equal(risen, case.levels + 1)
+
+
 # Rows -------------------------------------------------------------------------------------------
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from threading import Event
 
 import pytest
 from clusters import cluster, cut, fitted, people
@@ -39,6 +41,31 @@ def test_a_counter_that_is_not_reached_is_replaced(monkeypatch):
     failed = failing(monkeypatch, OSError("not reached"), times=1)
     assert fitted(*ROWS).model_.to_json() == fitted(FRAME, LABELS).model_.to_json()
     assert len(failed) == 1
+
+
+@pytest.mark.usefixtures("client")
+def test_counters_are_asked_directly_if_an_adder_does_not_reach_one_of_them(monkeypatch):
+    """As if a connection between two workers, which both live, had broken unnoticed."""
+    here, done, waiting = fitted(FRAME, LABELS), Event(), []
+
+    async def wait(self, question):
+        waiting.append(self)
+        for _ in range(1000):  # not for ever, if this test should fail
+            if not done.is_set():
+                await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(workers.Adder, "answer", wait)
+    monkeypatch.setattr("smoothboost.dask.cluster.MAX_PARTITION_ROWS", 60)  # more groups
+    monkeypatch.setattr(counters, "_FAN_IN", 2)
+    monkeypatch.setattr(counters, "_PATIENCE", 0.05)
+    monkeypatch.setattr(counters, "_LONG", 0.2)
+    try:
+        there = fitted(*cut(FRAME, LABELS, range(50, 200, 50)))
+    finally:
+        done.set()
+    assert there.model_.to_json() == here.model_.to_json()
+    assert waiting
+    assert len(waiting) == len(set(waiting))  # each was asked the first question, and no other
 
 
 @pytest.mark.usefixtures("client")

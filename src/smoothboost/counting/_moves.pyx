@@ -3,7 +3,8 @@
 No loop holds the GIL. Threads share the blocks of rows; each counts in a tally of its own.
 """
 
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -12,7 +13,29 @@ from smoothboost.counting._parts cimport BLOCK, Parts, count_blocks, fetch
 
 cdef enum:
     CODES = 256
+    EIGHT = 8  # rows, whose bits make a byte
     AHEAD = 1024  # rows, of which words are fetched before they are needed
+
+# Which bits each byte has, the lowest first, four to a word, and how many.
+cdef uint64_t bits_of[256][2]
+cdef uint8_t n_bits_of[256]
+
+
+cdef void _list_bits() noexcept:
+    cdef uint16_t bits[EIGHT]
+    cdef Py_ssize_t byte, bit
+    for byte in range(256):
+        n_bits_of[byte] = 0
+        for bit in range(EIGHT):
+            bits[bit] = 0
+        for bit in range(EIGHT):
+            if byte >> bit & 1:
+                bits[n_bits_of[byte]] = <uint16_t> bit
+                n_bits_of[byte] += 1
+        memcpy(bits_of[byte], bits, sizeof(bits))
+
+
+_list_bits()
 
 
 cdef struct KeyGroup:
@@ -25,17 +48,17 @@ cdef struct KeyGroup:
 
 
 cdef struct Run:
-    # Which codes of a class move: `width` of them from `first` on, or all but these.
+    # Which codes of a class move: `width` of them from `first` on, or all but these (255).
     uint8_t first
     uint8_t width
     uint8_t others
 
 
 cdef struct Movers:
-    # The rows of a block that move, and the key of each.
+    # The rows of a block that move, and where the counters of each one's key begin.
     Py_ssize_t size
-    uint16_t rows[BLOCK]
-    uint32_t keys[BLOCK]
+    uint16_t rows[BLOCK + EIGHT]  # as eight are written at a time
+    Py_ssize_t counters[BLOCK]
 
 
 cdef class Moves:
@@ -70,7 +93,7 @@ cdef class Moves:
             for code in range(self.n_codes):
                 place = label * CODES + code
                 self.steps[place] = steps[label, code]
-                self.moving[place] = steps[label, code] != 0
+                self.moving[place] = 255 if steps[label, code] else 0
                 if self.moving[place]:
                     group = self.group_of(label, steps[label, code], at_levels)
                     self.key_of_level_0[place] = <int32_t> (group.first - group.slot + middle)
@@ -273,13 +296,12 @@ cdef void _count_word(
     cdef uint32_t* second = &tally.counters[0] + starts[1]
     cdef uint32_t* third = &tally.counters[0] + (starts[2] if n_packs > 2 else 0)
     cdef uint32_t* fourth = &tally.counters[0] + (starts[3] if n_packs > 3 else 0)
-    cdef Py_ssize_t stride = tally.stride
     cdef Py_ssize_t own
     cdef uint32_t packed
     if n_packs > 3:
         for i in range(movers.size):
             row = movers.rows[i]
-            own = movers.keys[i] * stride
+            own = movers.counters[i]
             packed = words[row]
             fetch(words + row + AHEAD)
             first[own + (packed & 255)] += 1
@@ -289,7 +311,7 @@ cdef void _count_word(
     else:
         for i in range(movers.size):
             row = movers.rows[i]
-            own = movers.keys[i] * stride
+            own = movers.counters[i]
             packed = words[row]
             fetch(words + row + AHEAD)
             first[own + (packed & 255)] += 1
@@ -307,17 +329,37 @@ cdef void _find_movers(
     Movers* movers,
 ) noexcept nogil:
     """List the rows of a block that move, looking at all of them."""
-    cdef uint8_t moving[BLOCK]
+    cdef uint8_t moving[BLOCK + EIGHT]
     cdef Py_ssize_t i
     if moves.are_runs:
         _find_runs(&moves.runs[0], codes, labels, size, moving)
     else:
         for i in range(size):
             moving[i] = moves.moving[labels[i] * CODES + codes[i]]
+    for i in range(size, size + EIGHT):
+        moving[i] = 0
+    _list_movers(moving, size, movers)
+
+
+cdef void _list_movers(const uint8_t* moving, Py_ssize_t size, Movers* movers) noexcept nogil:
+    """List the rows that move, eight at a time: without branches, which would be guesses."""
+    cdef uint8_t single[EIGHT]
+    cdef uint64_t singles, eight, four
+    cdef Py_ssize_t begin, bit
+    cdef uint8_t byte
+    for bit in range(EIGHT):
+        single[bit] = <uint8_t> (1 << bit)
+    memcpy(&singles, single, EIGHT)
     movers.size = 0
-    for i in range(size):
-        movers.rows[movers.size] = <uint16_t> i  # overwritten if the row does not move
-        movers.size += moving[i]
+    for begin in range(0, size, 8):
+        memcpy(&eight, moving + begin, EIGHT)
+        byte = (eight & singles) * <uint64_t> 0x0101010101010101 >> 56  # adds up its bytes
+        eight = <uint64_t> begin * <uint64_t> 0x0001000100010001  # in each of four places
+        four = bits_of[byte][0] + eight
+        memcpy(&movers.rows[movers.size], &four, 8)
+        four = bits_of[byte][1] + eight
+        memcpy(&movers.rows[movers.size + 4], &four, 8)
+        movers.size += n_bits_of[byte]
 
 
 cdef void _find_runs(
@@ -328,9 +370,9 @@ cdef void _find_runs(
     cdef Py_ssize_t i
     cdef uint8_t of_first, of_second
     for i in range(size):  # plain bytes, so that compilers do sixteen at a time
-        of_first = (<uint8_t> (codes[i] - first.first) < first.width) ^ first.others
-        of_second = (<uint8_t> (codes[i] - second.first) < second.width) ^ second.others
-        moving[i] = of_second if labels[i] else of_first
+        of_first = 255 if <uint8_t> (codes[i] - first.first) < first.width else 0
+        of_second = 255 if <uint8_t> (codes[i] - second.first) < second.width else 0
+        moving[i] = of_second ^ second.others if labels[i] else of_first ^ first.others
 
 
 def move_rows(
@@ -349,6 +391,7 @@ def move_rows(
     cdef Movers movers
     cdef Py_ssize_t block, begin, i, row, place
     cdef bint is_indexed = index is not None
+    cdef Py_ssize_t key
     with nogil:
         while (block := blocks.take()) >= 0:
             begin = block * BLOCK
@@ -360,7 +403,8 @@ def move_rows(
             for i in range(movers.size):
                 row = begin + movers.rows[i]
                 place = labels[row] * CODES + codes[row]
-                movers.keys[i] = <uint32_t> (levels[row] + moves.key_of_level_0[place])
+                key = levels[row] + moves.key_of_level_0[place]
+                movers.counters[i] = key * tally.stride
                 levels[row] = <int16_t> (levels[row] + moves.steps[place])
             tally.count(&movers, begin)
 

@@ -35,5 +35,8 @@ cpdef Py_ssize_t count_blocks(Py_ssize_t n_rows) noexcept nogil
 
 cdef class Parts:
     cdef readonly Py_ssize_t count
-    cdef int64_t next_one
+    cdef Py_ssize_t n_threads
+    cdef Py_ssize_t own  # number of the thread
+    cdef int64_t[::1] next_ones  # of all threads, which share them
+    cdef Py_ssize_t start(self, Py_ssize_t thread) noexcept nogil
     cdef Py_ssize_t take(self) noexcept nogil

@@ -33,11 +33,11 @@ class Threads:
 
     def spread(self, n_parts: int, work: Callable[[Parts], object]) -> None:
         """Do work(parts) on each thread; kernels take one part after the other."""
-        parts = Parts(n_parts)
+        parts = Parts(n_parts, self.count)
         if self._pool is None:
             work(parts)
             return
-        others = [self._pool.submit(work, parts) for _ in range(self.count - 1)]
+        others = [self._pool.submit(work, parts.for_thread(at)) for at in range(1, self.count)]
         work(parts)
         for other in others:
             other.result()

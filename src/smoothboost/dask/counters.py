@@ -21,6 +21,7 @@ from smoothboost.dask.cluster import SpreadRows, check_versions, explained
 
 _FAN_IN = 8  # answers that an adder, or the client, adds up
 _PATIENCE = 1  # seconds after which the client looks whether everybody is still there
+_LONG = 120  # seconds after which adders are done without
 _SIGN_OF_LIFE = 60  # seconds after which the scheduler is shown that the cluster is in use
 
 
@@ -72,8 +73,16 @@ class Counters:
     def _answer(self, question: workers.Question) -> NDArray[np.int64] | None:
         if not self._futures:
             self._hire()
+        until = monotonic() + _LONG
         answers = [each.answer(question) for each in self._asked]
-        return workers.add_up([self._wait_for(each) for each in answers])
+        sums = []
+        for answer in answers:
+            while not self._is_there(answer):
+                if monotonic() > until and len(self._futures) > len(self._asked):
+                    self._do_without_adders()
+                    return self._answer(question)
+            sums.append(answer.result())
+        return workers.add_up(sums)
 
     def _hire(self) -> None:
         """Make a counter where each group of rows is, and adders until few are left to be asked."""
@@ -93,16 +102,27 @@ class Counters:
             self._futures += asked
         self._asked = client.gather(asked)
 
-    def _wait_for(self, answer: ActorFuture) -> NDArray[np.int64] | None:
-        """Return an answer; not everybody whose worker dies can tell, so have an eye on them."""
-        while True:
-            self._show_life()
-            try:
-                sums: NDArray[np.int64] | None = answer.result(timeout=_PATIENCE)
-                return sums
-            except TimeoutError:
-                if answer.done() or not self._all_there():
-                    raise
+    def _is_there(self, answer: ActorFuture) -> bool:
+        """Wait a little for an answer; not everybody whose worker dies can tell, so look."""
+        self._show_life()
+        try:
+            answer.result(timeout=_PATIENCE)
+        except TimeoutError:
+            if answer.done() or not self._all_there():
+                raise
+            return False
+        return True
+
+    def _do_without_adders(self) -> None:
+        """Ask all counters directly: an adder may wait for a worker that only it does not reach.
+
+        If all was well, and counting only takes long, whoever counts is asked twice, once.
+        """
+        n_counters = len(self._rows.groups)
+        for adder in self._futures[n_counters:]:
+            adder.release()
+        del self._futures[n_counters:]
+        self._asked = self._rows.client.gather(self._futures)
 
     def _show_life(self) -> None:
         """Run a task now and then: the scheduler sees no calls, and may close an idle cluster."""

@@ -12,6 +12,7 @@ from commands import FIT, failure, run
 
 import smoothboost
 from smoothboost import audit, auditing
+from smoothboost.auditing import canary
 from smoothboost.auditing.checks import LIMITS
 from smoothboost.auditing.domains import QUICK
 from smoothboost.auditing.exact import chosen
@@ -27,6 +28,7 @@ def small(monkeypatch):
     monkeypatch.setattr(auditing, "QUICK", first)
     monkeypatch.setattr(auditing, "N_RUNS", 400)
     monkeypatch.setattr(auditing, "N_RUNS_OTHERS", 400)
+    monkeypatch.setattr(canary, "N_CANARIES", 40)
 
 
 @pytest.fixture
@@ -52,7 +54,7 @@ def test_the_text_says_what_was_claimed_and_found():
 def test_the_document_has_claims_shares_versions_and_limits():
     told = json.loads(run(*ONE, "--json").stdout)
     assert told["passed"] is True
-    assert told["asked"] == "a quick audit, learner one_rule, epsilon 4, delta 0.0"
+    assert told["asked"] == "a quick audit, learner one_rule, epsilon 4, delta 0"
     assert told["versions"]["smoothboost"] == smoothboost.__version__
     assert {"python", "platform", "numpy"} < set(told["versions"])
     assert "os.urandom" in told["randomness"]

@@ -124,7 +124,7 @@ def canary_check(what: str, epsilon: float, delta: float, **parameters: Any) -> 
     counts = (right, n_guesses, N_CANARIES, delta)
     bound, sure = guessed_bound(*counts, 1 - CONFIDENCE), guessed_bound(*counts, ALARM)
     words = (
-        f"one fit of {len(model.rules)} rules to {N_CANARIES} canaries; {right} of "
+        f"one fit to {N_CANARIES} canaries, rules chosen: {len(model.rules)}; {right} of "
         f"{n_guesses} guesses were right"
     )
     return bounded("canary", what, float(epsilon), bound, sure, words)

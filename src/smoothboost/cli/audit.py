@@ -39,8 +39,8 @@ def audit(
         bool,
         typer.Option(
             "--full/--quick",
-            help="All small tables that the documentation reports on, and ten times the runs: "
-            "about an hour on two processors. Quick takes less than a minute.",
+            help="All small tables that the documentation reports on, and many more runs: about "
+            "an hour on two processors. Quick takes less than a minute.",
         ),
     ] = False,
     model: Annotated[

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from smoothboost.auditing.canary import chance_of, guessed_bound, guesses_from
-from smoothboost.auditing.statistical import best_event, bounded, lower_bound
+from smoothboost.auditing.statistical import Output, best_event, bounded, lower_bound
 
 
 @pytest.mark.parametrize(("more", "fewer"), [(0.3, 0.1), (0.06, 0.02), (0.9, 0.5)])
 def test_a_bound_is_too_high_in_at_most_one_of_twenty_samples(more, fewer):
     random = np.random.default_rng(1)
     counts = random.binomial(2_000, (more, fewer), (500, 2))
-    bounds = [lower_bound(*map(int, pair), 2_000, 0.0, 0.05) for pair in counts]
+    bounds = [lower_bound(int(a), int(b), 2_000, 0.0, 0.05) for a, b in counts]
     too_high = np.mean(np.array(bounds) > log(more / fewer))
     assert too_high <= 0.05
     assert np.median(bounds) > 0.4 * log(more / fewer)
@@ -33,8 +33,8 @@ def test_an_event_that_never_came_about_shows_nothing():
 
 
 def test_the_event_has_the_outputs_that_one_table_prefers():
-    first = {(0,): 700, (1,): 200, (2,): 100}
-    second = {(0,): 100, (1,): 100, (2,): 800}
+    first: dict[Output, int] = {(0,): 700, (1,): 200, (2,): 100}
+    second: dict[Output, int] = {(0,): 100, (1,): 100, (2,): 800}
     assert best_event(first, second, 0.0) == {(0,)}
     assert best_event(second, first, 0.0) == {(2,)}
 

@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import FIT, failure, run
@@ -17,6 +18,7 @@ from smoothboost.auditing.checks import LIMITS
 from smoothboost.auditing.domains import QUICK
 from smoothboost.auditing.exact import chosen
 from smoothboost.learners.one_rule import OneRuleCandidates
+from smoothboost.settling import LEARNERS
 
 ONE = ("audit", "--learner", "one_rule", "--epsilon", "4", "--delta", "0")
 
@@ -24,7 +26,7 @@ ONE = ("audit", "--learner", "one_rule", "--epsilon", "4", "--delta", "0")
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Audit one setting of each learner, and draw little."""
-    first = [chosen(QUICK, learner, 0.0)[0] for learner in auditing.LEARNERS]
+    first = [chosen(QUICK, learner, 0.0)[0] for learner in LEARNERS]
     monkeypatch.setattr(auditing, "QUICK", first)
     monkeypatch.setattr(auditing, "N_RUNS", 400)
     monkeypatch.setattr(auditing, "N_RUNS_OTHERS", 400)
@@ -39,7 +41,7 @@ def broken(monkeypatch):
     )
 
 
-def checks_of(*arguments: object, code: int = 0) -> dict[str, dict]:
+def checks_of(*arguments: object, code: int = 0) -> dict[str, dict[str, Any]]:
     told = json.loads(run(*arguments, "--json", code=code).stdout)
     return {check["what"]: check for check in told["checks"]}
 
@@ -154,7 +156,7 @@ class TestFiles:
         run("ledger", "create", "people.ledger", "--table", "people", "--epsilon", "8", "-q")
         run(*FIT, "--ledger", "people.ledger", "-o", "model.json", "-q")
 
-    def integrity(self, *arguments: object, code: int = 0) -> list[dict]:
+    def integrity(self, *arguments: object, code: int = 0) -> list[dict[str, Any]]:
         told = json.loads(run(*ONE, "--json", *arguments, code=code).stdout)
         return [check for check in told["checks"] if check["kind"] == "integrity"]
 

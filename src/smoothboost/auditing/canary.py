@@ -55,7 +55,7 @@ def guessed_bound(right: int, n_guesses: int, n_canaries: int, delta: float, err
     Examples
     --------
     >>> round(guessed_bound(180, 250, 250, 0.0, 0.05), 2)
-    0.7
+    0.71
     >>> guessed_bound(125, 250, 250, 0.0, 0.05)
     0.0
     """

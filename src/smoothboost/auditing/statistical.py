@@ -90,7 +90,7 @@ def lower_bound(more: int, fewer: int, n_runs: int, delta: float, error: float) 
     Examples
     --------
     >>> round(lower_bound(75_000, 25_000, 100_000, 0.0, 0.05), 3)  # of ln 3 = 1.099
-    1.082
+    1.084
     """
     least = beta.ppf(error / 2, more, n_runs - more + 1) if more else 0.0
     most = beta.ppf(1 - error / 2, fewer + 1, n_runs - fewer) if fewer < n_runs else 1.0

@@ -241,7 +241,7 @@ def test_a_fit_draws_from_the_scores_of_its_rows_and_of_what_was_drawn(spy, lear
     """The plain engine, led through the same outcomes, proposes the same choices."""
     schema = schema_of(n_classes)
     clf = SmoothBoostClassifier(
-        schema=schema, epsilon=30.0, learner=learner, n_rounds=7, calibrate=0.1, n_jobs=1
+        schema=schema, epsilon=10.0, learner=learner, n_rounds=7, calibrate=0.1, n_jobs=1
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BudgetTooSmallWarning)

@@ -18,6 +18,7 @@ from smoothboost.table.declared import (
     check_distinct,
     check_flag,
     check_size,
+    check_text,
     listed,
     text_of,
 )
@@ -194,6 +195,7 @@ def _checked_groups(declared: Any) -> dict[str, tuple[Label, ...]]:
     for name in declared:
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"Expected groups to be named by text, got {_validate.shown(name)}.")
+        check_text("groups", name)
     check_distinct("names of groups", list(declared))
     groups = {name: as_labels("groups", values) for name, values in declared.items()}
     if empty := [name for name, values in groups.items() if not values]:

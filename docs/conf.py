@@ -79,6 +79,8 @@ NAVIGATION = {
         "docs/results/soak",
         "docs/results/crashes",
         "docs/results/evaluation",
+        "docs/results/expectations",
+        "docs/results/tuning",
         "docs/paper/README",
         "docs/paper-differences",
         "docs/paper-errata",

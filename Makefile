@@ -257,6 +257,12 @@ fuzz: $(VENV)/ready  ## a million changed models and schemas each, and files tha
 evaluation: $(VENV)/ready  ## how often the intervals of private evaluations hold the truth
 	$(RUN) python benchmarks/evaluation.py | tee docs/results/evaluation.md
 
+expectations: $(VENV)/ready  ## what to expect of a budget, from made-up tables: what plans print
+	$(RUN) python -m benchmarks.expectations
+
+tuning: $(VENV)/ready  ## when private tuning beats the defaults at the same budget; goes on where it stopped
+	$(RUN) python -m benchmarks.tuning | tee docs/results/tuning.md
+
 docs: $(VENV)/ready  ## build the site of these pages into build/site
 	$(RUN) python -m sphinx -W --keep-going --quiet -c docs -d build/site-cache . build/site
 	@echo "Open build/site/index.html"

@@ -86,6 +86,8 @@ NAVIGATION = {
         "docs/results/fuzzing",
         "docs/results/sanitizers",
         "docs/results/evaluation",
+        "docs/results/expectations",
+        "docs/results/tuning",
         "docs/paper/README",
         "docs/paper-differences",
         "docs/paper-errata",

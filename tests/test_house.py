@@ -19,7 +19,7 @@ ROOMS = (
     {"learners"},
     {"fitting"},
     {"release"},
-    {"parameters", "settling", "fitted", "booking", "classifier"},
+    {"parameters", "settling", "fitted", "booking", "comparing", "classifier"},
     {"evaluation", "tuning", "auditing"},
     {"dask"},
     {"datasets", "theory"},

@@ -25,7 +25,7 @@ TRAIN_SEED, TEST_SEED = 1, 2
 
 def rare() -> Dataset:
     """Return 100,000 rows of which 1 % are positive: 12 normal columns, 6 of them matter."""
-    return _logistic(100_000, 12, [1.2, -1.0, 0.8, 0.6, -0.5, 0.4], share=0.01)
+    return logistic(100_000, 12, [1.2, -1.0, 0.8, 0.6, -0.5, 0.4], share=0.01)
 
 
 def three_percent() -> Dataset:
@@ -51,18 +51,18 @@ def three_percent() -> Dataset:
 
 def imbalanced() -> Dataset:
     """Return 36,000 rows of which 12 % are positive: 16 normal columns, 8 of them matter."""
-    return _logistic(36_000, 16, [1.3, -1.1, 0.9, 0.7, -0.6, 0.5, 0.4, -0.3], share=0.12)
+    return logistic(36_000, 16, [1.3, -1.1, 0.9, 0.7, -0.6, 0.5, 0.4, -0.3], share=0.12)
 
 
 def noisy() -> Dataset:
     """Return 24,000 rows of which 22 % are positive: of 20 normal columns, 10 matter a little."""
     weights = [0.5, -0.4, 0.35, 0.3, -0.3, 0.25, 0.2, -0.2, 0.15, 0.1]
-    return _logistic(24_000, 20, weights, share=0.22)
+    return logistic(24_000, 20, weights, share=0.22)
 
 
 def balanced_noisy() -> Dataset:
     """Return 5,800 rows, half of them positive: of 14 normal columns, 7 matter a little."""
-    return _logistic(5_800, 14, [0.6, -0.5, 0.4, 0.3, -0.3, 0.2, 0.1], share=0.5)
+    return logistic(5_800, 14, [0.6, -0.5, 0.4, 0.3, -0.3, 0.2, 0.1], share=0.5)
 
 
 def weak() -> Dataset:
@@ -70,22 +70,17 @@ def weak() -> Dataset:
 
     Each alone tells little; a linear model tells all.
     """
-
-    def draw(random: np.random.Generator, n: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        X = random.normal(size=(n, 20))
-        return X, (X.sum(axis=1) > 0).astype(int)
-
-    return _drawn(draw, 30_000)
+    return sum_of_columns(30_000)
 
 
 def ten_classes() -> Dataset:
     """Return 20,000 rows of ten normal clouds in 8 dimensions: linear models reach 0.99."""
-    return _clouds(20_000, 10, 8, spread=0.6)
+    return clouds(20_000, 10, 8, spread=0.6)
 
 
 def many_classes() -> Dataset:
     """Return 20,000 rows of 26 normal clouds in 16 dimensions: linear models reach 0.95."""
-    return _clouds(20_000, 26, 16, spread=1.2)
+    return clouds(20_000, 26, 16, spread=1.2)
 
 
 def interaction() -> Dataset:
@@ -101,12 +96,12 @@ def interaction() -> Dataset:
 
 def small() -> Dataset:
     """Return 500 rows of five normal columns, three of which matter; balanced."""
-    return _logistic(500, 5, [2.0, -1.5, 1.0], share=0.5)
+    return logistic(500, 5, [2.0, -1.5, 1.0], share=0.5)
 
 
 def wide() -> Dataset:
     """Return 5,000 rows of 300 normal columns, five of which matter; balanced."""
-    return _logistic(5_000, 300, [1.5, -1.2, 1.0, 0.8, -0.6], share=0.5)
+    return logistic(5_000, 300, [1.5, -1.2, 1.0, 0.8, -0.6], share=0.5)
 
 
 MADE: dict[str, Callable[[], Dataset]] = {
@@ -124,7 +119,7 @@ MADE: dict[str, Callable[[], Dataset]] = {
 }
 
 
-def _logistic(n: int, n_columns: int, weights: Sequence[float], share: float) -> Dataset:
+def logistic(n: int, n_columns: int, weights: Sequence[float], share: float) -> Dataset:
     """Draw classes whose log odds are linear in the first columns, and so many positives."""
     scores = np.random.default_rng(0).normal(scale=np.linalg.norm(weights), size=200_000)
     intercept = brentq(lambda shift: expit(scores + shift).mean() - share, -20, 20)
@@ -137,7 +132,17 @@ def _logistic(n: int, n_columns: int, weights: Sequence[float], share: float) ->
     return _drawn(draw, n)
 
 
-def _clouds(n: int, n_classes: int, n_columns: int, spread: float) -> Dataset:
+def sum_of_columns(n: int) -> Dataset:
+    """Draw classes that are the sign of the sum of 20 normal columns."""
+
+    def draw(random: np.random.Generator, n: int) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        X = random.normal(size=(n, 20))
+        return X, (X.sum(axis=1) > 0).astype(int)
+
+    return _drawn(draw, n)
+
+
+def clouds(n: int, n_classes: int, n_columns: int, spread: float) -> Dataset:
     """Draw classes around centres that are themselves drawn, all with the same spread."""
     centres = np.random.default_rng(0).uniform(-2.5, 2.5, size=(n_classes, n_columns))
 

@@ -15,8 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from smoothboost import _validate
-from smoothboost._show import progress
+from smoothboost._show import make_frame, progress
 from smoothboost.booking import ledger_of, refuse_early, use_of, words_for
+from smoothboost.comparing import compared, line_of, listed
 from smoothboost.counting.engine import CountEngine
 from smoothboost.exceptions import PrivacyLeakWarning
 from smoothboost.fitted import Fitted, is_named
@@ -312,6 +313,42 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         candidates, plan = self._settle(schema, n_rows)
         work = work_of(schema, candidates, n_rows, plan.n_rounds, threads_of(self.n_jobs))
         return replace(plan, cost=cost_of(work))
+
+    def plans(self, n_rows: Any, epsilon: Any = None, delta: Any = None) -> Any:
+        """Compare budgets and numbers of rows, without touching any row or spending anything.
+
+        Parameters
+        ----------
+        n_rows : int or list of int
+            How many rows there will be; public.
+        epsilon, delta : float or list of float, optional
+            Budgets to compare, in all combinations; by default the estimator's own.
+
+        Returns
+        -------
+        frame
+            A line for each combination: `rounds`, `off_by` (what share of the rows a choice may be
+            off by), `kept_low` and `kept_high`: at the same noise, eight of ten models of tables
+            that we made up kept such shares of what can be learned from these without noise. That
+            is an expectation, not a promise (docs/results/expectations.md), and missing for
+            settings that were not tried.
+
+        Examples
+        --------
+        >>> from smoothboost import SmoothBoostClassifier, datasets
+        >>> clf = SmoothBoostClassifier(schema=datasets.load_demo().schema)
+        >>> plans = clf.plans([1_000, 30_000], epsilon=[0.1, 1])
+        >>> list(plans["rounds"])
+        [1, 3, 5, 27]
+        """
+        schema = schema_of(self.schema)
+        if schema is None:
+            raise ValueError("Expected a schema to plan with, got None: its rules are not known.")
+        epsilons = listed("epsilon", self.epsilon if epsilon is None else epsilon)
+        deltas = listed("delta", self.delta if delta is None else delta)
+        found = compared(self, schema, listed("n_rows", n_rows), epsilons, deltas)
+        lines = [line_of(self, plan) for plan in found]
+        return make_frame({name: [line[name] for line in lines] for name in lines[0]})
 
     def _check_declarations(self) -> Schema | None:
         """Raise on any bad declaration, before a row is looked at; return the declared schema."""

@@ -1,4 +1,4 @@
-"""Private tuning: the best of a random number of fits, at a cost that is known before it starts."""
+"""Private tuning: the best of several fits, at a cost that is known before it starts."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from math import sqrt
 from os import PathLike
 from typing import Any
 
@@ -26,10 +27,19 @@ from smoothboost.privacy.noise import DiscreteLaplace
 from smoothboost.privacy.randomness import BitSource, SystemBits, uniform_below
 from smoothboost.privacy.repeated import BestOf, Runs
 from smoothboost.release.model import Model
+from smoothboost.settling import settle
 from smoothboost.table.coded import Table
+from smoothboost.table.schema import Schema
 
-_STEPS = 7
-"""How often the budget of a run is halved in on; each time, all candidates are planned."""
+SEARCHES = ("auto", "each", "random")
+SCORINGS = ("accuracy", "balanced_accuracy")
+_STEPS = 4
+"""How often the budget of a run is corrected by what the whole costs."""
+MOST_EACH, NOISIER = 6, 4 / 3
+"""Of so many candidates at most, each is tried if that makes fits noisier by no more than a factor.
+
+A random number of runs, ten on average, misses each of three candidates three times in ten.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,8 +56,10 @@ class TuningPlan:
         What the score of each run costs.
     n_fit, n_validation : int
         How many rows are fitted, and how many others are scored.
-    runs : Runs
-        How many runs there are: a random number that is never told.
+    n_candidates : int
+        How many there are.
+    runs : Runs or None
+        How many runs there are: a random number that is never told; None if each candidate has one.
     use : BestOf
         What all of it counts for in a ledger.
     """
@@ -59,13 +71,17 @@ class TuningPlan:
     score_epsilon: Fraction
     n_fit: int
     n_validation: int
-    runs: Runs
+    n_candidates: int
+    runs: Runs | None
     use: BestOf
 
     def __str__(self) -> str:
         whole = f"epsilon = {self.epsilon:g}" + (f", delta = {self.delta:g}" if self.delta else "")
+        runs = f"all {self.n_candidates} candidates"
+        if self.runs is not None:
+            runs = f"about {self.runs.mean:.0f} runs of {self.n_candidates} candidates"
         return (
-            f"{whole} for the best of about {self.runs.mean:.0f} runs, each fitted with epsilon = "
+            f"{whole} for the best of {runs}, each fitted with epsilon = "
             f"{float(self.run_epsilon):.3g} to {self.n_fit:,} rows and scored with epsilon = "
             f"{float(self.score_epsilon):.3g} on {self.n_validation:,} others"
         )
@@ -74,9 +90,10 @@ class TuningPlan:
 class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Choose parameters on private rows, at a cost that is known in advance.
 
-    Candidates are drawn at random, a random number of times. Each is fitted to some rows and scored
-    on the others, both privately, and the best is kept. Neither the other runs nor their number are
-    told: together they would cost as many times more.
+    Candidates are fitted to some rows and scored on the others, both privately, and the best is
+    kept. Of a few candidates each is tried once. Of many, some are drawn, a random number of times,
+    and neither the other runs nor their number are told: that costs the same however many there
+    are.
 
     Parameters
     ----------
@@ -86,13 +103,19 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Values to try for each parameter, in all combinations; or the candidates themselves.
     epsilon, delta : float
         What all of it costs together.
+    search : {"auto", "each", "random"}, default "auto"
+        "each" fits every candidate once, "random" draws candidates a random number of times, and
+        "auto" tries each of a few candidates, and draws among more.
     mean_runs : float, default 10
-        How many runs there are on average.
+        How many runs there are on average, if their number is random.
     shape : float, default 0
-        Of the number of runs: with delta = 0, each run has epsilon / (2 + shape). 1 is a geometric
+        Of that number: with delta = 0, each run has epsilon / (2 + shape). 1 is a geometric
         number; below, it is more often very small or very large.
     validation : float, default 0.25
         The share of rows that runs are scored on.
+    scoring : {"accuracy", "balanced_accuracy"}, default "accuracy"
+        What the best run has most of: rows that are right, or rows of a class that are right, on
+        average over the classes, however rare they are.
     ledger : Ledger or path, optional
         Where the cost is booked, before anything runs.
 
@@ -103,9 +126,10 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     best_params_ : dict
         What it was made with.
     best_score_ : float
-        Its accuracy on the other rows, with noise; as the best of several, it flatters.
+        Its score on the other rows, with noise; as the best of several, it flatters.
     cv_results_ : dict
-        The same as lists of one, as scikit-learn has them.
+        Parameters and scores as scikit-learn has them: of all candidates if each was tried once,
+        which is paid for, and otherwise of the best run alone.
     model_, privacy_, classes_ : Model, Guarantee, array
         Those of the best run.
 
@@ -133,18 +157,22 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         epsilon: float = 1.0,
         delta: float = 0.0,
         *,
+        search: str = "auto",
         mean_runs: float = 10,
         shape: float = 0.0,
         validation: float = 0.25,
+        scoring: str = "accuracy",
         ledger: Ledger | str | PathLike[str] | None = None,
     ) -> None:
         self.estimator = estimator
         self.space = space
         self.epsilon = epsilon
         self.delta = delta
+        self.search = search
         self.mean_runs = mean_runs
         self.shape = shape
         self.validation = validation
+        self.scoring = scoring
         self.ledger = ledger
 
     def plan(self, n_rows: int) -> TuningPlan:
@@ -155,6 +183,10 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         n_rows : int
             How many rows there will be; public.
         """
+        return self._task(n_rows).plan(self.search)
+
+    def _task(self, n_rows: int) -> _Task:
+        """Check what is declared, and return what is to be planned."""
         candidates = self._candidates()
         number = _validate.number
         epsilon = number("epsilon", self.epsilon, "> 0", lambda value: value > 0)
@@ -162,9 +194,12 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         mean = number("mean_runs", self.mean_runs, "> 1", lambda value: value > 1)
         shape = number("shape", self.shape, "in (-1, 1]", lambda value: -1 < value <= 1)
         share = number("validation", self.validation, "in (0, 1)", lambda value: 0 < value < 1)
+        _validate.one_of("search", self.search, SEARCHES)
+        _validate.one_of("scoring", self.scoring, SCORINGS)
         n_rows = _validate.whole("n_rows", n_rows, 2)
         n_validation = min(max(1, round(share * n_rows)), n_rows - 1)
-        task = _Task(
+        return _Task(
+            schema_of(self.estimator.schema),
             candidates,
             Runs.with_mean(mean, _validate.rational(shape)),
             _validate.rational(epsilon),
@@ -173,10 +208,9 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             n_validation,
             self.estimator.rows_per_person,
         )
-        return task.plan()
 
     def fit(self, X: Any, y: Any = None) -> PrivateTuner:
-        """Find the best of a random number of fits.
+        """Find the best of several fits.
 
         Parameters
         ----------
@@ -184,7 +218,7 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The private rows, as `SmoothBoostClassifier.fit` takes them.
         """
         candidates = self._candidates()
-        self.plan(n_rows=1_000_000)  # any bad declaration is told before a row is read
+        self._task(n_rows=1_000_000).check()  # any bad declaration is told before a row is read
         book = None if self.ledger is None else Ledger.of(self.ledger)
         schema = schema_of(self.estimator.schema)
         assert schema is not None
@@ -195,8 +229,13 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         what, rows = f"tune on {table.n_rows:,} rows", self.estimator.rows_per_person
         with booked(book, plan.use, what, schema.content_hash, rows) as reservation:
             reservation.begin()
-            best = _best_run(plan, candidates, table, bits)
+            search = _Search(plan, candidates, self.scoring, bits)
+            best, told = search.best_run(table)
             self._keep(best, plan, table.n_rows)
+            self.cv_results_: dict[str, list[Any]] = {
+                "params": [params for params, _ in told],
+                "mean_test_score": [score for _, score in told],
+            }
             reservation.spend(self.best_estimator_.model_.content_hash)
         return self
 
@@ -215,7 +254,6 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.best_estimator_ = fitted
         self.best_params_ = best.params
         self.best_score_ = best.score
-        self.cv_results_ = {"params": [best.params], "mean_test_score": [best.score]}
         self.model_, self.privacy_, self.classes_ = fitted.model_, guarantee, fitted.classes_
 
     def _candidates(self) -> list[tuple[dict[str, Any], SmoothBoostClassifier]]:
@@ -265,6 +303,7 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 class _Task:
     """What is to be planned."""
 
+    schema: Schema | None
     candidates: Sequence[tuple[dict[str, Any], SmoothBoostClassifier]]
     runs: Runs
     epsilon: Fraction
@@ -273,48 +312,72 @@ class _Task:
     n_validation: int
     rows_per_person: int
 
-    def plan(self) -> TuningPlan:
+    def check(self) -> None:
+        """Raise on any bad declaration of a candidate."""
+        self._fits(self.epsilon / 2, 0.0)
+
+    def plan(self, search: str) -> TuningPlan:
         """Find the largest budget of a run with which the whole stays within its own."""
-        pure = self.epsilon / (2 + self.runs.shape)
-        added = self._plan(pure, pure, with_delta=False)
+        if search != "auto":
+            return self._plan_of(None if search == "each" else self.runs)
+        random = self._plan_of(self.runs)
+        if len(self.candidates) > MOST_EACH:
+            return random
+        each = self._plan_of(None)
+        return each if self._noise(each) <= NOISIER * self._noise(random) else random
+
+    def _plan_of(self, runs: Runs | None) -> TuningPlan:
+        """Return a plan whose runs are pure, or one whose curves add up if it is less noisy."""
+        times = len(self.candidates) if runs is None else 2 + runs.shape
+        pure = self.epsilon / times
+        best = self._plan(runs, pure, pure, with_delta=False)
         if not self.delta:
-            return added
-        low, high, best = pure / 8, 2 * pure, added
+            return best
+        run = pure
         for _ in range(_STEPS):
-            middle = Fraction(float(low * high) ** 0.5).limit_denominator(10**6)
-            tried = self._plan(middle, middle / 4, with_delta=True)
-            if self._total(tried) <= self.epsilon:
-                low, best = middle, tried
-            else:
-                high = middle
-        return min(added, best, key=self._noise)
+            tried = self._plan(runs, run, run / 4, with_delta=True)
+            total = tried.use.total(self.delta)
+            if total <= self.epsilon:
+                best = min(best, tried, key=self._noise)
+            ratio = 0.998 * float(self.epsilon) / total
+            run = (run * Fraction(ratio)).limit_denominator(10**6)
+        return best
 
     def _noise(self, plan: TuningPlan) -> float:
-        """Return how noisy the fits of the first candidate are."""
-        return self._fits(plan.run_epsilon, plan.run_delta)[0].noise
+        """Return how noisy the fits of the first candidate are; over rounds, noise averages out."""
+        first = self._fits(plan.run_epsilon, plan.run_delta)[0]
+        return first.lost_rows / sqrt(first.n_votes)
 
     def _fits(self, epsilon: Fraction, delta: float) -> list[Plan]:
+        assert self.schema is not None
         return [
-            clone(estimator).set_params(epsilon=epsilon, delta=delta).plan(self.n_fit)
+            settle(
+                clone(estimator).set_params(epsilon=epsilon, delta=delta), self.schema, self.n_fit
+            )[1]
             for _, estimator in self.candidates
         ]
 
-    def _plan(self, run: Fraction, score: Fraction, with_delta: bool) -> TuningPlan:
+    def _plan(
+        self, runs: Runs | None, run: Fraction, score: Fraction, with_delta: bool
+    ) -> TuningPlan:
         delta = self.delta if with_delta else 0.0
         spends = [
             [replace(s, epsilon=s.epsilon * self.rows_per_person) for s in plan.spends]
             for plan in self._fits(run, delta)
         ]
+        # One run is of any candidate; else all candidates' runs add up.
+        together = np.max if runs else np.sum
+        n_scores = 1 if runs else len(spends)
 
         def curve(orders: Float) -> Float:
-            fitted = np.max([renyi_curve(each)(orders) for each in spends], axis=0)
-            scored = renyi_curve([Spend(score)])(orders)
+            fitted = together([renyi_curve(each)(orders) for each in spends], axis=0)
+            scored = renyi_curve([Spend(score, count=n_scores)])(orders)
             # Rows of one person may be among both; one row is fitted or scored.
             several = self.rows_per_person > 1
             return np.asarray(fitted + scored if several else np.maximum(fitted, scored))
 
-        pure = None if with_delta else max(run, score)
-        use = BestOf(self.runs, pure, curve, self.epsilon, Fraction(str(self.delta)))
+        pure = None if with_delta else n_scores * max(run, score)
+        use = BestOf(runs, pure, curve, self.epsilon, Fraction(str(self.delta)))
         return TuningPlan(
             float(self.epsilon),
             self.delta,
@@ -323,13 +386,10 @@ class _Task:
             score,
             self.n_fit,
             self.n_validation,
-            self.runs,
+            len(self.candidates),
+            runs,
             use,
         )
-
-    def _total(self, plan: TuningPlan) -> float:
-        assert plan.use.curve is not None
-        return self.runs.epsilon(plan.use.curve, self.delta)
 
 
 @dataclass(frozen=True)
@@ -339,36 +399,72 @@ class _Run:
     estimator: SmoothBoostClassifier
 
 
-def _best_run(
-    plan: TuningPlan,
-    candidates: Sequence[tuple[dict[str, Any], SmoothBoostClassifier]],
-    table: Table,
-    bits: BitSource,
-) -> _Run:
-    """Make a random number of runs, each of a random candidate, and return the best."""
-    held_out = _held_out(table.n_rows, plan.n_validation, bits)
-    fitted, scored = _part(table, ~held_out), _part(table, held_out)
-    best: _Run | None = None
-    for _ in range(plan.runs.sample(bits)):
-        params, estimator = candidates[uniform_below(len(candidates), bits)]
+@dataclass(frozen=True)
+class _Search:
+    """The runs of a plan."""
+
+    plan: TuningPlan
+    candidates: Sequence[tuple[dict[str, Any], SmoothBoostClassifier]]
+    scoring: str
+    bits: BitSource
+
+    def best_run(self, table: Table) -> tuple[_Run, list[tuple[dict[str, Any], float]]]:
+        """Make all runs; return the best, and the parameters and scores that may be told."""
+        held_out = _held_out(table.n_rows, self.plan.n_validation, self.bits)
+        fitted, scored = _part(table, ~held_out), _part(table, held_out)
+        best: _Run | None = None
+        told = []
+        for params, estimator in self._drawn():
+            run = self._run(params, estimator, fitted, scored)
+            told.append((params, run.score))
+            if best is None or run.score > best.score:
+                best = run
+        assert best is not None
+        return best, told if self.plan.runs is None else [(best.params, best.score)]
+
+    def _drawn(self) -> Sequence[tuple[dict[str, Any], SmoothBoostClassifier]]:
+        """Return each candidate, or a random number of random ones."""
+        if self.plan.runs is None:
+            return self.candidates
+        count = self.plan.runs.sample(self.bits)
+        places = (uniform_below(len(self.candidates), self.bits) for _ in range(count))
+        return [self.candidates[place] for place in places]
+
+    def _run(
+        self, params: dict[str, Any], estimator: SmoothBoostClassifier, fitted: Table, scored: Table
+    ) -> _Run:
+        plan = self.plan
         run = clone(estimator).set_params(
             epsilon=plan.run_epsilon, delta=plan.run_delta, verbose=0, ledger=None
         )
         with warnings.catch_warnings():  # as many as there are runs would tell their number
             warnings.simplefilter("ignore")
             run.fit(fitted, None)
-        score = _score(run.model_, scored, plan.score_epsilon / estimator.rows_per_person, bits)
-        if best is None or score > best.score:
-            best = _Run(score, params, run)
-    assert best is not None
-    return best
+        rate = plan.score_epsilon / estimator.rows_per_person
+        return _Run(_score(run.model_, scored, rate, self.scoring, self.bits), params, run)
 
 
-def _score(model: Model, table: Table, rate: Fraction, bits: BitSource) -> float:
-    """Release the accuracy: a replaced row changes the number of right predictions by one."""
+def _score(model: Model, table: Table, rate: Fraction, scoring: str, bits: BitSource) -> float:
+    """Release how good a model is, at a rate for one replaced row.
+
+    Accuracy: the row changes the number of right predictions by one. Balanced accuracy: it leaves
+    one of the numbers of right and wrong predictions of each class, and joins another.
+
+    Notes
+    -----
+    Guarantee: rate-DP for a replaced row (docs/privacy/tuning.md).
+    """
     votes = model.count_coded(table.codes)
-    right = int(np.sum(model.link.choose(votes, model.unheard) == table.labels))
-    return (right + DiscreteLaplace(rate).sample(bits)) / table.n_rows
+    right = model.link.choose(votes, model.unheard) == table.labels
+    if scoring == "accuracy":
+        return (int(right.sum()) + DiscreteLaplace(rate).sample(bits)) / table.n_rows
+    noise = DiscreteLaplace(rate / 2)
+    shares = []
+    for place in range(len(model.schema.target)):
+        own = right[table.labels == place]
+        hits, misses = (max(0, int(n) + noise.sample(bits)) for n in (own.sum(), (~own).sum()))
+        shares.append(hits / max(1, hits + misses))
+    return sum(shares) / len(shares)
 
 
 def _held_out(n_rows: int, count: int, bits: BitSource) -> NDArray[np.bool_]:

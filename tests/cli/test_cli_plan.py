@@ -11,6 +11,7 @@ from commands import FIT, failure, run
 from smoothboost import Model, Schema, cli
 from smoothboost.classifier import SmoothBoostClassifier
 from smoothboost.fitting import plan_text
+from smoothboost.fitting.expectations import expectation_of
 from smoothboost.release import display
 
 # plan
@@ -27,15 +28,61 @@ def test_plan_says_what_fit_will_spend(folder):
 def test_plan_compares_epsilons(folder):
     shown = run("plan", "schema.json", "--rows", 100, "--epsilon", 0.7).stdout
     schema = Schema.read("schema.json")
-    table = shown.split("With another budget")[1].split("delta = 1e-6")[0]
-    rows = [line.split() for line in table.splitlines()[2:] if line.strip()]
+    table = shown.split("With another budget")[1].split("Kept:")[0]
+    rows = [line.split() for line in table.splitlines()[3:] if line.strip()]
     assert [float(row[0]) for row in rows] == sorted([*cli.plan.EPSILONS, 0.7])
     for epsilon, *cells in rows:
-        for delta, rounds, off_by in ((0, *cells[:2]), (1e-6, *cells[2:4])):
+        for delta, rounds, off_by, kept in ((0, *cells[:3]), (1e-6, *cells[3:6])):
             classifier = SmoothBoostClassifier(schema=schema, epsilon=float(epsilon), delta=delta)
             plan = classifier.plan(100)
             assert (int(rounds), off_by) == (plan.n_rounds, plan_text.share_words(plan))
+            assert kept == str(expectation_of(plan))
     assert "too noisy" in shown
+    assert "An expectation, not a promise" in " ".join(shown.split())
+
+
+SWEEP = ("plan", "schema.json", "--rows", 1000, "--rows", 60_000, "--epsilon", 0.1, "--epsilon", 1)
+
+
+def test_plan_compares_all_combinations_of_what_is_given_several_times(folder):
+    shown = run(*SWEEP, "--delta", 0, "--delta", "1e-6").stdout
+    lines = [line.split() for line in shown.split("Kept:")[0].splitlines()[3:] if line.strip()]
+    told = json.loads(run(*SWEEP, "--delta", 0, "--delta", "1e-6", "--json").stdout)["plans"]
+    assert len(lines) == len(told) == 8
+    clf = SmoothBoostClassifier(schema=Schema.read("schema.json"))
+    frame = clf.plans([1000, 60_000], [0.1, 1], [0, 1e-6])
+    assert [list(line.values()) for line in told] == frame.to_numpy().tolist()
+    for line, (rows, epsilon, delta, rounds, off_by, kept, *_) in zip(told, lines, strict=True):
+        plan = clf.set_params(epsilon=float(epsilon), delta=float(delta)).plan(line["rows"])
+        assert rows == f"{line['rows']:,}"
+        assert (int(rounds), off_by) == (plan.n_rounds, plan_text.share_words(plan))
+        assert (plan.n_rounds, plan_text.off_by(plan)) == (line["rounds"], line["off_by"])
+        assert kept == str(expectation_of(plan))
+        assert 0 <= line["kept_low"] <= line["kept_high"] <= 1
+    assert "With another budget" not in shown
+
+
+def test_of_settings_that_were_not_tried_nothing_is_expected(folder):
+    shown = run(*SWEEP, "--rounds", 5).stdout
+    assert "Kept" not in shown
+    assert "these are others" in shown
+    told = json.loads(run(*SWEEP, "--rounds", 5, "--json").stdout)["plans"]
+    assert {line["kept_low"] for line in told} == {None}
+    endless = run("plan", "schema.json", "--rows", 1000, "--epsilon", 1, "--epsilon", "inf").stdout
+    assert endless.split("Kept:")[0].split()[-5:] == ["inf", "0", "27", "0%", "-"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (("--rows", 0), "Expected --rows"),
+        (("--epsilon", -1), "Expected --epsilon"),
+        (("--delta", 2), "Expected --delta"),
+    ],
+    ids=str,
+)
+def test_a_comparison_refuses_what_a_plan_refuses(folder, wrong, words):
+    assert words in failure(*SWEEP, "--delta", 0, *wrong)
 
 
 def spending(shown: str) -> dict[str, list[str]]:

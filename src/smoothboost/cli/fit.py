@@ -35,6 +35,7 @@ def fit(
     output: options.Output,
     asked: options.FitOptions,
     read: options.ReadOptions,
+    delta: options.Delta = 0.0,
     seed: options.Seed = None,
     ledger: options.LedgerOption = None,
     force: options.Force = False,
@@ -63,7 +64,12 @@ def fit(
             )
         shown = int(not quiet)
         classifier = asked.classifier(
-            declared, epsilon=epsilon, random_state=seed, ledger=ledger, verbose=shown
+            declared,
+            epsilon=epsilon,
+            delta=delta,
+            random_state=seed,
+            ledger=ledger,
+            verbose=shown,
         )
         estimators.append(classifier)
         classifier.plan(n_rows=1)  # any bad declaration is told before a row is read

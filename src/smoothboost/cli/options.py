@@ -174,7 +174,6 @@ class ReadOptions:
 class FitOptions:
     """What `fit` and `plan` ask alike: an option of both for each field."""
 
-    delta: Delta = 0.0
     rounds: Rounds = None
     density: Annotated[
         float | None,
@@ -255,7 +254,6 @@ class FitOptions:
 
         return SmoothBoostClassifier(
             schema=schema,
-            delta=self.delta,
             n_rounds=_or_auto(self.rounds),
             density=_or_auto(self.density),
             learning_rate=_or_auto(self.learning_rate),

@@ -127,17 +127,17 @@ class BestOf:
 
     Parameters
     ----------
-    runs : Runs
-        How many there are.
+    runs : Runs or None
+        How many there are, and only the best is released; None if all of them are.
     pure : Fraction or None
-        The pure loss of any one run.
+        The pure loss of any one run; without `runs`, of all together.
     curve : callable or None
-        The Rényi curve of any one run.
+        The Rényi curve of any one run; without `runs`, of all together.
     epsilon, delta : Fraction
         What the whole is for a person, by itself.
     """
 
-    runs: Runs
+    runs: Runs | None
     pure: Fraction | None
     curve: Curve | None
     epsilon: Fraction
@@ -145,17 +145,27 @@ class BestOf:
 
     def charge(self, order: Fraction | None) -> Charge:
         """Return what it counts for."""
-        pure = None if self.pure is None else self.runs.pure(self.pure)
+        pure = self.pure
+        if self.runs is not None and pure is not None:
+            pure = self.runs.pure(pure)
         renyi = None
         if order is not None and self.curve is not None:
             orders = np.unique(np.append(ORDERS, float(order)))
-            found = self.runs.renyi(self.curve, orders)[orders == float(order)]
+            found = self._renyi(self.curve, orders)[orders == float(order)]
             renyi = Fraction(ceil_to(float(found[0]) * (1 + 1e-12), TOTAL_BITS))
         if order is not None and pure is not None:
             # What is pure has a curve of its own, which may be lower.
             bound = Elsewhere(pure).charge(order).renyi
             renyi = bound if renyi is None else min(renyi, bound or renyi)
         return Charge(pure, renyi, Fraction(0), (self.epsilon, self.delta))
+
+    def total(self, delta: float) -> float:
+        """Return the epsilon at delta that the Rényi curve proves for the whole."""
+        assert self.curve is not None
+        return float(np.min(epsilons_at(ORDERS, self._renyi(self.curve, ORDERS), delta)))
+
+    def _renyi(self, curve: Curve, orders: Float) -> Float:
+        return curve(orders) if self.runs is None else self.runs.renyi(curve, orders)
 
 
 def _mean(shape: float, stop: float) -> float:

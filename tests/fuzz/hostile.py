@@ -54,6 +54,11 @@ def numeric(**changes: Any) -> str:
     return schema_with(columns={"a": {"kind": "numeric", "low": 0, "high": 1, **changes}})
 
 
+def schema_of_group(name: str) -> str:
+    groups = [{"name": name, "values": ["x"]}]
+    return schema_with(columns={"a": {"kind": "categorical", "groups": groups}})
+
+
 def nested(depth: int) -> Any:
     """Return a list in a list in a list."""
     inner: Any = []

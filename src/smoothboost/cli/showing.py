@@ -31,6 +31,7 @@ PLAIN = {
     "–": "-",
     "—": "-",
     "ε": "epsilon",
+    "δ": "delta",
 }
 """What stands for a sign that a terminal cannot show."""
 

@@ -6,7 +6,7 @@ import json
 from random import Random
 from typing import Any
 
-NASTY = [
+NASTY: list[Any] = [
     None, True, False, 0, 1, 2, 3, -1, 255, 256, 257, 2**31, 2**63, 2**64, 10**400, 0.5, -0.0,
     1e-320, 1e308, float("inf"), float("-inf"), float("nan"), "", " ", "0", "1", "a", "no", "\x00",
     "\x1b[31m", "\ud800", "\u2028", "true", "2021", "2021-02", "2021-02-30", "0000-01-01",

@@ -14,7 +14,7 @@ import pytest
 import smoothboost
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = (".github", "benchmarks", "docs", "experiments", "src", "tests", "tools")
+FOLDERS = (".github", "benchmarks", "docs", "experiments", "fuzz", "src", "tests", "tools")
 FILES = {path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.is_file()}
 FILES |= {path for path in ROOT.iterdir() if path.is_file()}
 PAGES = sorted(path for path in FILES if path.suffix == ".md" and path.name != "CHANGELOG.md")

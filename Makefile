@@ -177,7 +177,7 @@ sbom: $(BUILT)/ready  ## list what a plain install is made of, in build/sbom.jso
 	$(SBOM)/tools/bin/pip --python $(SBOM)/plain/bin/python install --quiet --no-compile $(BUILT)/*.whl
 	$(SBOM)/tools/bin/pip --python $(SBOM)/plain/bin/python install --quiet --no-compile --force-reinstall \
 		--no-deps --no-index --find-links $(BUILT) smoothboost
-	$(SBOM)/tools/bin/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml \
+	$(SBOM)/tools/bin/cyclonedx-py environment --output-reproducible \
 		--output-file build/sbom.json $(SBOM)/plain/bin/python
 	@echo "Wrote build/sbom.json"
 

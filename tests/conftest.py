@@ -32,7 +32,6 @@ def data_folder() -> Path:
 def folder(tmp_path, monkeypatch) -> Path:
     """A folder with a schema and 600 rows, whose income depends on age and job."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("smoothboost.cli.plan.EPSILONS", (0.1, 2.0))  # each row takes a while
     document = {
         "format": "smoothboost-schema",
         "version": 1,

@@ -31,7 +31,7 @@ def main() -> None:
     runs = options.parse_args().runs
     print("# Fuzzing\n")
     print(
-        "Printed by `make fuzz`. Coverage-guided fuzzing by atheris of what reads models and\n"
+        "Made by `make fuzz`. Coverage-guided fuzzing by atheris of what reads models and\n"
         "schemas (`fuzz/parsers.py`), from the documents in `fuzz/corpus/`, whose places or bytes\n"
         "are changed. A text is refused by a ValueError, or it is read, written and read again to\n"
         "equal bytes, and a model that was read predicts; all else counts as a crash. An input\n"

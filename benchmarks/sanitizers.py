@@ -44,7 +44,7 @@ def main() -> None:
     version = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True)
     print("# Kernels under sanitizers\n")
     print(
-        "Printed by `make sanitize`: all kernels, built by GCC with AddressSanitizer and\n"
+        "Made by `make sanitize`: all kernels, built by GCC with AddressSanitizer and\n"
         "UndefinedBehaviorSanitizer and by Cython with a check of every index, under their tests.\n"
         "Leaks are not looked for: Python's own are many.\n"
     )

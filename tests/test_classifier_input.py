@@ -209,3 +209,17 @@ class TestBadInput:
         strange.iloc[1] = ["twelve", 3.5, None]
         strange.iloc[2] = [-1e300, b"red", float("nan")]
         assert len(fitted(strange).predict(strange)) == len(strange)
+
+
+def test_a_fit_that_is_stopped_leaves_no_earlier_model_beside_its_own_guarantee(monkeypatch):
+    clf = fitted(epsilon=5.0)
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Booster, "accept", stop)
+    with pytest.raises(KeyboardInterrupt):
+        clf.set_params(epsilon=0.5).fit(FRAME, LABELS)
+    assert clf.privacy_.epsilon == 0.5
+    assert not hasattr(clf, "model_")
+    assert not hasattr(clf, "classes_")

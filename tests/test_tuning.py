@@ -24,6 +24,7 @@ from smoothboost import (
     tuning,
 )
 from smoothboost.dask import SmoothBoostClassifier as OfACluster
+from smoothboost.privacy import ledger_file
 from smoothboost.privacy.accountant import renyi_curve, total_epsilon
 from smoothboost.privacy.randomness import SystemBits
 from smoothboost.privacy.repeated import Runs
@@ -228,6 +229,9 @@ def test_it_is_booked_as_a_whole_before_anything_runs(tmp_path, monkeypatch):
     (booking,) = ledger.status().bookings
     assert (booking.state, booking.charge.pure) == ("spent", 4)
     assert "runs" not in booking.what
+    with ledger_file.appending(ledger.path) as (entries, _):
+        *_, reserved, spent = (entry.body["when"] for entry in entries)
+    assert reserved == spent  # the time that it took would tell how many runs there were
     monkeypatch.setattr(tuning._Search, "best_run", pytest.fail)
     with pytest.raises(BudgetExceededError, match="epsilon = 1 is left"):
         tuner(ledger=ledger).fit(PEOPLE.data, PEOPLE.target)
@@ -269,6 +273,10 @@ def test_an_interrupted_run_is_charged_in_full(tmp_path, monkeypatch):
         (
             {"estimator": SmoothBoostClassifier(schema=PEOPLE.schema, random_state=1)},
             "random_state=None",
+        ),
+        (
+            {"estimator": SmoothBoostClassifier(schema=PEOPLE.schema, ledger="a.ledger")},
+            "the ledger as the tuner's",
         ),
     ],
     ids=str,

@@ -248,6 +248,8 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         booster = Booster(engines, candidates, plan, costs)
         # Set before the first choice: from here on the budget counts as spent, come what may.
         reservation.begin()
+        for earlier in ("model_", "classes_"):  # of a fit with another guarantee
+            vars(self).pop(earlier, None)
         private = plan.budget.epsilon is not None
         self.privacy_ = Guarantee(
             epsilon=None if plan.budget.epsilon is None else float(plan.budget.epsilon),

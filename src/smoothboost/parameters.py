@@ -139,7 +139,8 @@ def epsilon_of(value: Any) -> Fraction | None:
     if value is None or (isinstance(value, float) and value == inf):
         return None
     above_zero = "> 0 (or None for no privacy)"
-    return _validate.rational(_validate.number("epsilon", value, above_zero, lambda x: x > 0))
+    checked = _validate.number("epsilon", value, above_zero, lambda x: x > 0)
+    return value if isinstance(value, Fraction) else _validate.rational(checked)
 
 
 def bit_source(random_state: Any, private: bool) -> BitSource:

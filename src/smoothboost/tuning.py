@@ -272,6 +272,8 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if self.estimator.random_state is not None:
             raise ValueError("Expected random_state=None to tune: seeded noise protects nothing.")
+        if self.estimator.ledger is not None:
+            raise ValueError("Expected the ledger as the tuner's, got an estimator that has one.")
         listed = _listed(self.space)
         fixed = {"epsilon", "delta", "random_state", "rows_per_person", "schema", "ledger"}
         made = []

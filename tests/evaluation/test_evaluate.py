@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -272,3 +273,15 @@ def test_what_is_no_model_is_refused(demo):
         evaluate("model.json", demo.test_data, demo.test_target)
     with pytest.raises(ValueError, match="Expected"):
         evaluate(SmoothBoostClassifier(), demo.test_data, demo.test_target)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_link_that_somebody_made_up_tells_nothing_by_warnings(n_classes, recwarn):
+    schema = Schema({"who": Categorical(["one", "others"])}, target=list(range(n_classes)))
+    clf = SmoothBoostClassifier(schema=schema, epsilon=None, n_rounds=2 * n_classes, calibrate=0)
+    made = clf.fit([["one"], ["others"]] * 50, [1, 0] * 50).model_
+    hostile = replace(made, link=replace(made.link, slope=1e308))
+    recwarn.clear()
+    for last in ("one", "others"):
+        evaluate(hostile, [["others"]] * 99 + [[last]], [0] * 100, epsilon=1.0)
+    assert [str(each.message) for each in recwarn] == []

@@ -226,12 +226,13 @@ def evaluate(
     votes, labels = released.count_coded(table.codes), table.labels.astype(np.intp)
     look, share = look_at(released), Fraction(1)
     grouped: list[Partition] = []
-    if column is not None:
-        share -= GROUPS_SHARE
-        n_groups = released.schema.columns[released.schema.names[column]].n_codes
-        codes = table.codes[column].astype(np.intp)
-        grouped = [by_group(released, votes, labels, codes, n_groups, GROUPS_SHARE)]
-    partitions = [*look.partitions(released, votes, labels, share), *grouped]
+    with np.errstate(all="ignore"):  # what overflows depends on rows, if somebody made up the link
+        if column is not None:
+            share -= GROUPS_SHARE
+            n_groups = released.schema.columns[released.schema.names[column]].n_codes
+            codes = table.codes[column].astype(np.intp)
+            grouped = [by_group(released, votes, labels, codes, n_groups, GROUPS_SHARE)]
+        partitions = [*look.partitions(released, votes, labels, share), *grouped]
     pricing = price(partitions, budget)
     what = f"evaluate model {about['model_hash'][:8]} on {table.n_rows:,} rows"
     schema = released.schema.content_hash

@@ -394,9 +394,9 @@ def _refusal(path: Path, status: Status, charge: Charge) -> str:
 
 
 def _append(path: Path, body: dict[str, Any]) -> None:
-    """Append an entry, if it can follow those before."""
+    """Append an entry, if it can follow; the end of a use does not tell how long it took."""
     with ledger_file.appending(path) as (entries, append):
-        append(body | _signature(max(entries[-1].body["when"], _now())))
+        append(body | _signature(max(entries[-1].body["when"], "" if "use" in body else _now())))
         status_of(entries)
 
 

@@ -251,8 +251,8 @@ def _number_of(value: Any) -> float:
     if isinstance(value, str):
         text = value.strip()
         return float(text) if _NUMERAL.fullmatch(text) else np.nan
-    if isinstance(value, bytes | bytearray | complex | np.complexfloating):
-        return np.nan
+    if isinstance(value, bytes | bytearray | complex | np.complexfloating | np.ndarray):
+        return np.nan  # NumPy's masked cell is an array, too
     try:
         with np.errstate(all="ignore"):
             return float(value)
@@ -375,9 +375,10 @@ def _arrow(cells: NDArray[Any]) -> Any:
     if mixed and {type(value) for value in cells.tolist()} - {type(None)} not in _PLAIN:
         return cells.tolist()
     try:
-        return pa.array(cells.tolist() if mixed else np.ascontiguousarray(cells), from_pandas=True)
+        made = pa.array(cells.tolist() if mixed else np.ascontiguousarray(cells), from_pandas=True)
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return cells.tolist()
+    return made if isinstance(made, pa.Array) else cells.tolist()  # chunks: gigabytes of text
 
 
 def _dictionary(cells: Any) -> Any:

@@ -55,7 +55,11 @@ def _in_one(cells: pa.Array | pa.ChunkedArray) -> Any:
     """Return the cells of several chunks as one array."""
     if not isinstance(cells, pa.ChunkedArray):
         return cells
-    return cells.chunk(0) if cells.num_chunks == 1 else cells.combine_chunks()
+    if cells.num_chunks == 1:
+        return cells.chunk(0)
+    if cells.nbytes >= 2**31 and pa.types.is_string(cells.type):
+        cells = cells.cast(pa.large_string())  # else one long cell would decide an error
+    return cells.combine_chunks()
 
 
 def _converted(series: nw.Series[Any]) -> Any:

@@ -97,3 +97,17 @@ def test_a_long_name_can_be_written(tmp_path):
     with reserved(path, force=False) as temporary:
         temporary.write_text("whole")
     assert path.read_text() == "whole"
+
+
+def test_what_is_read_is_not_overwritten_also_not_by_force(tmp_path):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("a\n1\n")
+    link = tmp_path / "link.csv"
+    link.symlink_to(rows)
+    for output in (rows, link):
+        with (
+            pytest.raises(ValueError, match="got one that is read here"),
+            reserved(output, True, None, rows),
+        ):
+            pytest.fail("it began to write")
+    assert rows.read_text() == "a\n1\n"

@@ -59,12 +59,18 @@ def _permissions(path: Path) -> int:
 
 
 @contextmanager
-def reserved(path: Path, force: bool) -> Iterator[Path]:
-    """Make sure that a file can be written, before anything is spent on what it will hold."""
+def reserved(path: Path, force: bool, *inputs: Path | str | None) -> Iterator[Path]:
+    """Make sure that a file can be written, before anything is spent on what it will hold.
+
+    What a command reads is not overwritten, also not by force.
+    """
     if str(path) == "-":
         raise ValueError("Expected a file to write, got -, which only predict and draft take.")
     if path.is_dir():
         raise ValueError(f"Expected {path} to be a file, got a folder; name a file in it.")
+    for read in inputs:
+        if read is not None and path.exists() and Path(read).exists() and path.samefile(read):
+            raise ValueError(f"Expected {path} to be a new file, got one that is read here.")
     if path.exists() and not force:
         raise ValueError(f"Expected {path} not to exist, got a file; --force overwrites it.")
     if not path.parent.is_dir():

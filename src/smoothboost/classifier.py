@@ -249,7 +249,8 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         # Set before the first choice: from here on the budget counts as spent, come what may.
         reservation.begin()
         for earlier in ("model_", "classes_"):  # of a fit with another guarantee
-            vars(self).pop(earlier, None)
+            if hasattr(self, earlier):
+                delattr(self, earlier)
         private = plan.budget.epsilon is not None
         self.privacy_ = Guarantee(
             epsilon=None if plan.budget.epsilon is None else float(plan.budget.epsilon),

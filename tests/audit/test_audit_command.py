@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from smoothboost.auditing import canary
 from smoothboost.auditing.checks import LIMITS
 from smoothboost.auditing.domains import QUICK
 from smoothboost.auditing.exact import chosen
+from smoothboost.auditing.integrity import faults_of
 from smoothboost.learners.one_rule import OneRuleCandidates
+from smoothboost.privacy.guarantee import Guarantee, KindSpent
 from smoothboost.settling import LEARNERS
 
 ONE = ("audit", "--learner", "one_rule", "--epsilon", "4", "--delta", "0")
@@ -205,3 +208,11 @@ class TestFiles:
         connection.close()
         [check] = self.integrity("--ledger", "people.ledger", code=1)
         assert not check["passed"]
+
+
+def test_a_guarantee_that_says_less_than_its_choices_add_up_to_is_a_fault():
+    kinds = (KindSpent("rule", 7, 0.28, 1.9), KindSpent("error", 1, 0.1, 0.1))
+    sound = Guarantee(2.0, 0.0, 2.0, 1, 100, "exponential", "tight", False, False, kinds)
+    assert faults_of(sound) == []
+    (fault,) = faults_of(replace(sound, epsilon=0.01, spent=0.01))
+    assert "add up to 2" in fault

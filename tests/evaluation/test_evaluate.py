@@ -285,3 +285,8 @@ def test_a_link_that_somebody_made_up_tells_nothing_by_warnings(n_classes, recwa
     for last in ("one", "others"):
         evaluate(hostile, [["others"]] * 99 + [[last]], [0] * 100, epsilon=1.0)
     assert [str(each.message) for each in recwarn] == []
+
+
+def test_a_budget_that_buys_nothing_says_nothing(model, demo):
+    result = evaluate(model, demo.test_data, demo.test_target, epsilon=1e-16)
+    assert 0 <= result.accuracy <= 1

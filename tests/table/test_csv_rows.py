@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from smoothboost.table import csv_files
 from smoothboost.table._csv_rows import whole_rows
+from smoothboost.table.files import read_table
 
 
 def twin(text: bytes, separator: int) -> tuple[int, bool]:
@@ -79,3 +80,9 @@ def test_arrow_reads_the_same_rows_in_blocks_as_in_one(names, text, size):
         assert None in pieces
     else:
         assert [row for rows in pieces for row in rows or ()] == whole
+
+
+def test_a_name_that_has_lines_is_no_row(tmp_path):
+    path = tmp_path / "lines.csv"
+    path.write_text('"Age\n(years)",y\n78,no\n6,yes\n')
+    assert read_table(path).to_pydict() == {"Age\n(years)": ["78", "6"], "y": ["no", "yes"]}

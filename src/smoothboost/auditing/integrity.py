@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from fractions import Fraction
+from math import fsum
 from numbers import Real
 from os import PathLike
 from pathlib import Path
@@ -105,6 +106,10 @@ def faults_of(guarantee: Guarantee) -> list[str]:
     allowed = float(_per_row(guarantee)[0])
     if not 0 <= guarantee.spent <= allowed * (1 + 1e-12):
         faults.append(f"It spent {guarantee.spent:g} for one row, and {allowed:g} was allowed.")
+    added = fsum(kind.added for kind in guarantee.by_kind or ())
+    if guarantee.delta == 0 and added > guarantee.spent * (1 + 1e-9):
+        said = guarantee.spent
+        faults.append(f"Its choices add up to {added:g}, and it says that {said:g} was spent.")
     return faults
 
 

@@ -62,9 +62,11 @@ class AuditReport:
         """The result in one sentence."""
         if self.passed:
             return f"Passed: none of {len(self.checks)} checks contradicts its claim."
+        of_files = all(check.kind == "integrity" for check in self.failures)
+        models = "this file" if of_files else "models that this installation makes"
         return (
-            f"FAILED: {len(self.failures)} of {len(self.checks)} checks. Do not release models "
-            "that this installation makes until that is explained."
+            f"FAILED: {len(self.failures)} of {len(self.checks)} checks. Do not release {models} "
+            "until that is explained."
         )
 
     def __str__(self) -> str:

@@ -71,7 +71,7 @@ def audit(
     from smoothboost._output import reserved
     from smoothboost.auditing import audit as audit_installation
 
-    with nullcontext() if output is None else reserved(output, force) as temporary:
+    with nullcontext() if output is None else reserved(output, force, model, ledger) as temporary:
         report = audit_installation(
             learner,
             epsilon,

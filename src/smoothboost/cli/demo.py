@@ -47,6 +47,8 @@ def demo(
     classifier = SmoothBoostClassifier(
         epsilon=epsilon, n_rounds=n_rounds, random_state=seed, verbose=1
     )
+    if output is not None and output.absolute() == report.absolute():
+        raise ValueError("Expected two files, for the model and for its report, got one.")
     # A demo may replace the page of the last one.
     with reserved(report, force or report == REPORT) as page:
         if output is None:

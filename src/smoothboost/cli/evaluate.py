@@ -67,7 +67,8 @@ def evaluate(
         check_arguments(released, epsilon, delta, by, rows_per_person)
         book = None if ledger is None else Ledger.open(ledger)
         reading = read.reading()
-        with nullcontext() if output is None else reserved(output, force) as temporary:
+        read_here = (model, data, ledger)
+        with nullcontext() if output is None else reserved(output, force, *read_here) as temporary:
             shown = int(not quiet and not as_json)
             rows = read_codes(released.schema, data, target, usual_count(), shown, reading)
             result = evaluate_rows(

@@ -25,7 +25,7 @@ def export(
         bool, typer.Option("--sql", help="One SELECT, for DuckDB, SQLite and PostgreSQL.")
     ] = False,
     onnx: Annotated[
-        bool, typer.Option("--onnx", help=r'An ONNX file; needs pip install "smoothboost\[onnx]".')
+        bool, typer.Option("--onnx", help='An ONNX file; needs pip install "smoothboost[onnx]".')
     ] = False,
     python: Annotated[
         bool, typer.Option("--python", help="One Python file that needs no library.")
@@ -64,7 +64,7 @@ def export(
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
         return
-    with reserved(output, force) as temporary:
+    with reserved(output, force, model) as temporary:
         temporary.write_bytes(content)
     say(out, f"Wrote {output}: the model as {'SQL' if sql else 'ONNX' if onnx else 'Python'}.")
 

@@ -77,7 +77,7 @@ def fit(
         if seed is not None:
             _validate.whole("seed", seed, 0)
         reading = read.reading()
-        with reserved(output, force) as temporary:
+        with reserved(output, force, data, schema, ledger) as temporary:
             rows = read_codes(declared, data, target, threads_of(None), shown, reading)
             planned = classifier.plan(rows.n_rows)
             if not quiet and not as_json:

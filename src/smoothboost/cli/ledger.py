@@ -133,7 +133,7 @@ def export(
     if output is None:
         show_json(document)
         return
-    with reserved(output, force) as temporary:
+    with reserved(output, force, ledger) as temporary:
         temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     say(err, f"Wrote {output}: {len(entries):,} entries.")
 

@@ -61,7 +61,7 @@ def report(
     if evaluate is not None and evaluation is not None:
         raise ValueError("Expected --evaluate (public rows) or --evaluation (private), got both.")
     found = None if evaluation is None else evaluation_of(released, evaluation)
-    with reserved(output, force) as temporary:
+    with reserved(output, force, model, evaluate, evaluation) as temporary:
         holdout = None
         if evaluate is not None:
             holdout = _measured(released, evaluate, target, read.reading())

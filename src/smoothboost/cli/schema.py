@@ -44,7 +44,7 @@ def draft(
         _explain(err, proposed)
         say(err, _DRAFTED.format("This"), "bold yellow")
         return
-    with reserved(output, force) as temporary:
+    with reserved(output, force, data) as temporary:
         proposed = propose(data, target, reading)
         Schema(**proposed.facts).write(temporary)
     say(err, _DRAFTED.format(output), "bold yellow")

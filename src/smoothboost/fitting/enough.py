@@ -54,7 +54,7 @@ def warn_of_budget(plan: Plan, candidates: Candidates, schema: Schema) -> None:
     warnings.warn(
         f"The budget is small for {plan.measure.n_rows:,} rows: a choice may be off by "
         f"{share_words(plan)} of them, so noise will dominate. "
-        + (f"About {', or '.join(remedies)}, would do." if remedies else "Nothing near would do."),
+        + (f"About {', or '.join(remedies)} would do." if remedies else "Nothing near would do."),
         BudgetTooSmallWarning,
         stacklevel=3,
     )

@@ -264,6 +264,8 @@ class Guarantee:
                     f"Expected the guarantee's {name} to be one that a fit gives, "
                     f"got {shown(document[name])}."
                 )
+        if (document["epsilon"] is None) != (document["spent"] is None):
+            raise ValueError("Expected a guarantee with epsilon and what was spent, or neither.")
         kinds = None
         if "by_kind" in document:
             if not isinstance(document["by_kind"], list):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import exp, floor, isqrt
+from math import exp, expm1, floor, isqrt
 
 from smoothboost.privacy.mechanisms import is_below_exp
 from smoothboost.privacy.randomness import BitSource, uniform_below
@@ -47,8 +47,8 @@ class DiscreteLaplace:
     @property
     def variance(self) -> float:
         """The variance."""
-        odds = exp(-float(self.rate))
-        return 2 * odds / (1 - odds) ** 2
+        rate = float(self.rate)
+        return 2 * exp(-rate) / expm1(-rate) ** 2
 
     def probability(self, value: int) -> float:
         """State the probability of a value."""

@@ -96,7 +96,7 @@ def read_text(path: str | PathLike[str], what: str) -> str:
     if len(data) > MOST_BYTES:
         raise ValueError(_too_large(what))
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")  # some editors begin a file with a mark
     except UnicodeDecodeError:
         raise ValueError("Expected text in UTF-8.") from None
 

@@ -45,11 +45,8 @@ def csv_part(source: TextBytes, separator: str | None = None, decimal: str = "."
             "Name its encoding: --encoding latin-1 or another on the command line, and "
             'TextFile(path, encoding="latin-1") in Python.'
         )
-    # Lines may end within quotes all the same: Arrow would only look for rows where to cut a text,
-    # and `_blocks` has done that. A blank line is a row, whose cells are missing.
-    parsing = pa_csv.ParseOptions(
-        delimiter=separator, newlines_in_values=False, ignore_empty_lines=False
-    )
+    # A blank line is a row, whose cells are missing.
+    parsing = pa_csv.ParseOptions(delimiter=separator, ignore_empty_lines=False)
     what += f" with {len(names)} cells in every row, {separator!r} between them"
 
     def read(columns: list[str], n_threads: int) -> Iterator[pa.RecordBatch]:
@@ -69,6 +66,9 @@ def csv_part(source: TextBytes, separator: str | None = None, decimal: str = "."
                     column_names=written,
                     skip_rows_after_names=int(at == 0),
                 )
+                # Arrow would look for ends of rows to cut a text at them, or to skip the names; it
+                # has to see quotes for the second, and `_blocks` has done the first.
+                parsing.newlines_in_values = at == 0
                 table = pa_csv.read_csv(pa.BufferReader(rows), reading, parsing, converting)
                 for batch in table.to_batches():
                     cells = [_decoded(column, decimal) for column in batch.columns]

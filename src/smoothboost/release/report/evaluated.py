@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,9 @@ FORMAT, VERSION = "smoothboost-evaluation", 1
 
 WIDEST = 0.5
 """An interval of a share that is wider than this says too little to be drawn."""
+
+MOST = 2.0**62
+"""No number of an evaluation is larger."""
 
 
 @dataclass(frozen=True)
@@ -182,8 +184,8 @@ def evaluation_of(model: Model, source: Any) -> PrivateEvaluation:
     if not isinstance(source, str | PathLike):
         raise ValueError(f"Expected an evaluation or the path of one, got {shown(source)}.")
     try:
-        with refusing("evaluation"):
-            document = parsed(read_text(source, "evaluation"), "evaluation")
+        with refusing("private evaluation"):
+            document = parsed(read_text(source, "private evaluation"), "private evaluation")
     except ValueError as error:
         raise ValueError(
             f"Expected {source} to be what smoothboost evaluate -o wrote, got no JSON: {error}"
@@ -222,8 +224,8 @@ def _evaluation(document: dict[str, Any], n_classes: int) -> PrivateEvaluation:
     return PrivateEvaluation(
         n_rows=_whole(document["rows"]),
         rows_per_person=_whole(document["rows_per_person"]),
-        epsilon=_number(document["epsilon"]),
-        delta=_number(document["delta"]),
+        epsilon=_number(document["epsilon"], above=0.0),
+        delta=_number(document["delta"], low=0.0, high=1.0),
         ledger=_text(document["ledger"]),
         accuracy=_measured(document["accuracy"]),
         auroc=_measured(document["auroc"]),
@@ -261,14 +263,18 @@ def _measured(document: dict[str, Any]) -> Measured:
     return measured
 
 
-def _number(value: Any) -> float:
-    if type(value) not in (int, float) or not isfinite(value):
-        raise ValueError(f"{shown(value)} is not a number")
+def _number(
+    value: Any, low: float = -MOST, high: float = MOST, above: float | None = None
+) -> float:
+    if type(value) not in (int, float) or not low <= value <= high:
+        raise ValueError(f"{shown(value)} is not a number that an evaluation has")
+    if above is not None and value <= above:
+        raise ValueError(f"{shown(value)} is not above {above:g}")
     return float(value)
 
 
 def _whole(value: Any) -> int:
-    if type(value) is not int or value < 1:
+    if type(value) is not int or not 1 <= value <= MOST:
         raise ValueError(f"{shown(value)} is not a whole number from 1")
     return value
 

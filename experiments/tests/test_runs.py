@@ -67,7 +67,13 @@ def undisturbed(tmp_path_factory):
     return kept(store)
 
 
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGKILL], ids=["interrupt", "kill"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow, id="interrupt"),
+        pytest.param(signal.SIGKILL, id="kill"),  # shows all that an interrupt does
+    ],
+)
 def test_a_stopped_run_goes_on(kind, tmp_path, folder, undisturbed):
     assert len(undisturbed) == 150
     store = tmp_path / "results.sqlite"

@@ -247,7 +247,7 @@ MISTAKES: list[tuple[str, tuple[str, ...]]] = [
     (f"{EVALUATE} --by wage", ("Expected --by to be a declared column", "'wage'")),
     (f"{EVALUATE} --epsilon 1 --ledger people.ledger -q", ("epsilon = 0.5 is left",)),
     (f"{EVALUATE} --ledger absent.ledger", ("absent.ledger", "create one first")),
-    (f"{EVALUATE} -o model.json", ("model.json not to exist", "--force")),
+    (f"{EVALUATE} -o model.json", ("model.json", "one that is read here")),
     (EVALUATE.replace("model.json", "schema.json"), ("schema.json",)),
     (EVALUATE.replace("rows.csv", "label.csv"), ("'low', 'high'", "some are not")),
     ("docs selectoin", ("'selectoin'", "Did you mean 'selection'?", "smoothboost docs")),

@@ -156,8 +156,11 @@ class TestWarnings:
         assert '"drafted": true' in drafted.model_.to_json()
 
     def test_a_seed_is_not_private(self):
-        with pytest.warns(SeededNoiseWarning, match="not private towards whoever knows the seed"):
+        with pytest.warns(
+            SeededNoiseWarning, match="not private towards whoever knows the seed"
+        ) as told:
             seeded = SmoothBoostClassifier(schema=SCHEMA, random_state=5).fit(FRAME, LABELS)
+        assert told[0].filename == __file__  # where fit was called
         assert seeded.privacy_.seeded
         assert '"seeded": true' in seeded.model_.to_json()
 

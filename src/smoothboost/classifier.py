@@ -40,6 +40,7 @@ from smoothboost.parameters import (
 )
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.privacy.ledger import Ledger, Reservation, Unbooked
+from smoothboost.privacy.randomness import BitSource
 from smoothboost.release.model import Model
 from smoothboost.release.plain_state import PlainState
 from smoothboost.settling import LEARNERS as LEARNERS
@@ -216,13 +217,14 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         table = self._encode(schema, X, y)
         candidates, plan = self._settle(schema, table.n_rows)
         warn_of_budget(plan, candidates[0], schema)
+        bits = bit_source(self.random_state, private=plan.mechanism is not None)
         if ledger is None:
-            self._release(schema, table, candidates, plan, Unbooked())
+            self._release(schema, table, candidates, plan, bits, Unbooked())
             return self
         refuse_early(ledger, plan, lambda epsilon: self._plan_with(epsilon, schema, table.n_rows))
         what, rows = words_for(plan, table.n_rows), plan.budget.rows_per_person
         with ledger.reserve(use_of(plan), what, schema.content_hash, rows) as reservation:
-            self._release(schema, table, candidates, plan, reservation)
+            self._release(schema, table, candidates, plan, bits, reservation)
         return self
 
     def _plan_with(self, epsilon: float, schema: Schema, n_rows: int) -> Plan:
@@ -235,11 +237,10 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         table: Any,
         candidates: tuple[Candidates, ...],
         plan: Plan,
+        bits: BitSource,
         reservation: Reservation | Unbooked,
     ) -> None:
         """Make the planned choices, and keep what they release."""
-        bits = bit_source(self.random_state, private=plan.mechanism is not None)
-
         engines = self._engines(table, candidates, plan.measure.n_rounds)
         decision = decision_of(self.threshold, schema)
         own = class_weights_of(self.class_weight, schema)

@@ -40,11 +40,11 @@ def file_checks(model: FilePath | None, ledger: FilePath | None) -> list[Check]:
 
 def _model_checks(path: Path) -> tuple[Model | None, list[Check]]:
     what = f"{path}: the bytes of the file"
-    raw = path.read_bytes()
     try:
-        model = Model.read(path)
+        model = Model.read(path)  # which refuses what is too large, before the rest is read
     except ValueError as error:
         return None, [Check("integrity", what, False, str(error))]
+    raw = path.read_bytes()
     written = model.to_json().encode()
     if raw == written:
         words = f"They are what smoothboost writes; SHA-256 {model.content_hash}."

@@ -56,7 +56,10 @@ class Runs:
                 low = middle
             else:
                 high = middle
-        return cls(shape, Fraction(high).limit_denominator(10**6))
+        stop = Fraction(high).limit_denominator(10**6)
+        if not 0 < stop < 1:
+            raise ValueError(f"Expected mean_runs nearer to 10 with this shape, got {mean:g}.")
+        return cls(shape, stop)
 
     @property
     def mean(self) -> float:

@@ -22,6 +22,7 @@ from smoothboost import (
 from smoothboost.evaluation import counts as counts_module
 from smoothboost.evaluation import evaluate
 from smoothboost.evaluation.counts import price
+from smoothboost.evaluation.estimates import ratio
 from smoothboost.evaluation.grouping import by_group
 from smoothboost.evaluation.looks import look_at
 from smoothboost.fitting.pricing import Budget
@@ -290,3 +291,10 @@ def test_a_link_that_somebody_made_up_tells_nothing_by_warnings(n_classes, recwa
 def test_a_budget_that_buys_nothing_says_nothing(model, demo):
     result = evaluate(model, demo.test_data, demo.test_target, epsilon=1e-16)
     assert 0 <= result.accuracy <= 1
+
+
+@pytest.mark.parametrize(("yes", "no"), [(-107.0, 0.0), (-50.0, 40.0), (40.0, -50.0), (3.0, 900.0)])
+def test_a_share_lies_in_its_own_interval(yes, no):
+    found = ratio(yes, no, 30.0, 30.0)
+    low, high = found.interval
+    assert 0 <= low <= found.value <= high <= 1

@@ -157,7 +157,8 @@ def ratio(yes: float, no: float, yes_noise: float, no_noise: float) -> Estimate:
     if not len(fits):
         return Estimate(value, (0.0, 1.0))
     step = _GRID[1]
-    return Estimate(value, (max(0.0, float(fits[0] - step)), min(1.0, float(fits[-1] + step))))
+    low, high = max(0.0, float(fits[0] - step)), min(1.0, float(fits[-1] + step))
+    return Estimate(min(max(value, low), high), (low, high))
 
 
 def best_cut(counts: NoisyCounts, n_leaves: int) -> int:

@@ -35,8 +35,8 @@ def test_an_event_that_never_came_about_shows_nothing():
 def test_the_event_has_the_outputs_that_one_table_prefers():
     first: dict[Output, int] = {(0,): 700, (1,): 200, (2,): 100}
     second: dict[Output, int] = {(0,): 100, (1,): 100, (2,): 800}
-    assert best_event(first, second, 0.0) == {(0,)}
-    assert best_event(second, first, 0.0) == {(2,)}
+    assert best_event(first, second, 0.0)[1] == {(0,)}
+    assert best_event(second, first, 0.0)[1] == {(2,)}
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01, 0.1])

@@ -116,13 +116,14 @@ def test_the_statistical_audit_of_each_learner_passes(learner):
     assert 0 <= check.found <= 4
 
 
+@pytest.mark.parametrize("factor", [3, 5])
 @pytest.mark.parametrize("kind", [PermuteAndFlip, Exponential])
-def test_a_sampler_with_less_noise_than_it_states_is_found(monkeypatch, kind):
+def test_a_sampler_with_less_noise_than_it_states_is_found(monkeypatch, kind, factor):
     setting = setting_for("one_rule", 0.0)
     name = "permute_and_flip" if kind is PermuteAndFlip else "exponential"
     honest = kind.sample
     monkeypatch.setattr(
-        kind, "sample", lambda self, bits: honest(replace(self, rate=2 * self.rate), bits)
+        kind, "sample", lambda self, bits: honest(replace(self, rate=factor * self.rate), bits)
     )
     check = statistical_check(setting, name, ONE, 40_000)
     assert not check.passed

@@ -78,7 +78,7 @@ def pairs(epsilon: float):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_the_pure_claim_holds_on_small_spaces_and_is_nearly_reached(shape):
-    runs = Runs.with_mean(2_000, shape)
+    runs = Runs(shape, Fraction(1, 10**9))
     epsilon = 0.5
     claimed = float(runs.pure(Fraction(1, 2)))
     found = max(loss_of_best(first, second, runs) for first, second in pairs(epsilon))

@@ -97,8 +97,8 @@ def lower_bound(more: int, fewer: int, n_runs: int, delta: float, error: float) 
     return max(0.0, log((least - delta) / most)) if least > delta else 0.0
 
 
-def best_event(first: Counts, second: Counts, delta: float) -> frozenset[Output]:
-    """Return the outputs that tell the first table best from the second, by these runs."""
+def best_event(first: Counts, second: Counts, delta: float) -> tuple[float, frozenset[Output]]:
+    """Return how well these runs tell the first table from the second, and by which outputs."""
     ratios = {
         output: (first.get(output, 0) + 0.5) / (second.get(output, 0) + 0.5)
         for output in {**first, **second}
@@ -111,17 +111,19 @@ def best_event(first: Counts, second: Counts, delta: float) -> frozenset[Output]
         bound = lower_bound(more, fewer, n_runs, delta, 1 - CONFIDENCE)
         if bound > best:
             best, size = bound, at
-    return frozenset(ordered[:size])
+    return best, frozenset(ordered[:size])
 
 
-def worst_tables(setting: Setting, mechanism: str, epsilon: Fraction, n_runs: int) -> list[Rows]:
-    """Return two neighbours that runs of a fit tell apart as well as they can.
+def telling_tables(
+    setting: Setting, mechanism: str, epsilon: Fraction, n_runs: int
+) -> list[list[Rows]]:
+    """Return pairs of neighbours, one of which runs of a fit tell apart as well as they can.
 
     Every kind of row but one is as common with either class, so all rules that say the same of that
     kind are as good as each other. By how much its classes differ is what decides; the neighbour
-    has one of its rows in the other class, which turns every rule's right into wrong. Of the leads
-    whose exact probabilities promise nearly the largest bound, the smallest is taken: with less
-    noise than is stated, larger ones would leave nothing to count.
+    has one of its rows in the other class, which turns every rule's right into wrong. First comes
+    the smallest lead whose exact probabilities promise nearly the largest bound. With less noise
+    than is stated it would leave little to count, so halves of it follow.
     """
     plan = setting.plan(mechanism, epsilon)
     kinds = domain_of(setting)
@@ -137,7 +139,8 @@ def worst_tables(setting: Setting, mechanism: str, epsilon: Fraction, n_runs: in
             promised[lead] = _promise(logs[1], logs[0], n_runs)
     enough = 0.9 * max(promised.values())
     lead = next(lead for lead, bound in promised.items() if bound >= enough)
-    return _tables(cells, setting.n_rows, lead)
+    halves = [lead] + [2 * (lead // 2**step // 2) for step in range(1, lead.bit_length())]
+    return [_tables(cells, setting.n_rows, each) for each in dict.fromkeys(halves) if each]
 
 
 def _tables(cells: list[tuple[int, ...]], n_rows: int, lead: int) -> list[Rows]:
@@ -184,12 +187,16 @@ def statistical_check(setting: Setting, mechanism: str, epsilon: Fraction, n_run
         How often to draw from each table.
     """
     plan = setting.plan(mechanism, epsilon)
-    tables = worst_tables(setting, mechanism, epsilon, n_runs)
+    pairs = telling_tables(setting, mechanism, epsilon, n_runs)
     bits = bit_source(None, private=True)
-    n_search = int(n_runs * SEARCH)
-    boosters = [setting.booster(rows, plan) for rows in tables]
-    second, first = (draw(booster, n_search, bits) for booster in boosters)
-    event = best_event(first, second, setting.delta)
+    n_each = int(n_runs * SEARCH) // len(pairs)
+    n_search = n_each * len(pairs)
+    found: list[tuple[float, frozenset[Output], list[Booster]]] = []
+    for tables in pairs:
+        boosters = [setting.booster(rows, plan) for rows in tables]
+        second, first = (draw(booster, n_each, bits) for booster in boosters)
+        found.append((*best_event(first, second, setting.delta), boosters))
+    _, event, boosters = max(found, key=lambda each: each[0])
     drawn = [draw(booster, n_runs - n_search, bits) for booster in boosters]
     less, more = (sum(counts[output] for output in event & counts.keys()) for counts in drawn)
     counts = (more, less, n_runs - n_search, setting.delta)

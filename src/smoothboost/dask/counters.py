@@ -143,7 +143,9 @@ class Counters:
         return all(each.status == "finished" for each in self._futures)
 
     def _dismiss(self) -> None:
-        """Let go of all counters and adders."""
+        """Let go of all counters and adders, of those too that still answer somebody."""
+        if self._rows.client.status == "running":
+            self._rows.client.cancel(self._futures)
         for future in self._futures:
             future.release()
         self._futures.clear()

@@ -186,8 +186,9 @@ class TestFiles:
     def test_a_claim_below_what_was_spent_fails(self):
         text = Path("model.json").read_text(encoding="utf-8")
         Path("model.json").write_text(text.replace('"epsilon": 5', '"epsilon": 2'), "utf-8")
-        [_, claim] = self.integrity("--model", "model.json", code=1)
-        assert re.search("It spent 5 for one row, and 2 was allowed", claim["words"])
+        [check] = self.integrity("--model", "model.json", code=1)
+        assert not check["passed"]
+        assert "5 was spent for one row, and 2 was allowed" in check["words"]
 
     def test_a_seeded_model_fails(self):
         run(*FIT, "--seed", "1", "-o", "seeded.json", "-q")

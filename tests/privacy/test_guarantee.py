@@ -117,3 +117,18 @@ def test_where_it_is_not_said_nothing_is_made_up():
 def test_kinds_that_make_no_sense_are_refused(kinds, said):
     with pytest.raises(ValueError, match=said):
         Guarantee.from_dict({**USUAL.to_dict(), "by_kind": kinds})
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"epsilon": 0.5}, "1 was spent for one row, and 0.5 was allowed"),
+        ({"rows_per_person": 4}, "1 was spent for one row, and 0.25 was allowed"),
+        ({"epsilon": 0.5, "spent": 0.5}, "its choices add up to 1, and 0.5 was spent"),
+    ],
+)
+def test_a_file_whose_claim_was_lowered_is_refused(changed, said):
+    document = replace(USUAL, by_kind=KINDS).to_dict()
+    assert Guarantee.from_dict(document).contradictions == ()
+    with pytest.raises(ValueError, match=said):
+        Guarantee.from_dict({**document, **changed})

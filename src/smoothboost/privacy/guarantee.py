@@ -48,6 +48,9 @@ def weaknesses_of(epsilon: float | None, delta: float, n_rows: int) -> tuple[str
     return tuple(found)
 
 
+_ROUNDING = 1e-9
+"""By which part a sum of floats may exceed what it was meant to be."""
+
 LOOKED_AT = {
     "rarer": "the rarer class",
     "error": "errors",
@@ -165,6 +168,25 @@ class Guarantee:
         return self.epsilon is not None and not self.seeded and not self.drafted
 
     @property
+    def contradictions(self) -> tuple[str, ...]:
+        """What in it cannot be, as no fit spends more than it may: empty unless it was edited.
+
+        Examples
+        --------
+        >>> Guarantee(1, 0, 1, 2, 9, "exponential", "tight", False, False).contradictions
+        ('1 was spent for one row, and 0.5 was allowed',)
+        """
+        if self.epsilon is None or self.spent is None:
+            return ()
+        found = []
+        allowed = self.epsilon / self.rows_per_person
+        if self.spent > allowed * (1 + _ROUNDING):
+            found.append(f"{self.spent:g} was spent for one row, and {allowed:g} was allowed")
+        if self.delta == 0 and self.added is not None and not self.adds_up:
+            found.append(f"its choices add up to {self.added:g}, and {self.spent:g} was spent")
+        return tuple(found)
+
+    @property
     def weaknesses(self) -> tuple[str, ...]:
         """Why the guarantee, though it holds, promises little; empty if nothing says so.
 
@@ -209,7 +231,7 @@ class Guarantee:
         """
         if self.added is None or self.spent is None:
             return False
-        return self.added <= self.spent * (1 + 1e-9)
+        return self.added <= self.spent * (1 + _ROUNDING)
 
     @property
     def spending_words(self) -> str:
@@ -271,7 +293,11 @@ class Guarantee:
             if not isinstance(document["by_kind"], list):
                 raise ValueError("Expected what a guarantee spent by kind to be a list.")
             kinds = tuple(map(KindSpent.from_dict, document["by_kind"]))
-        return cls(**{**document, "by_kind": kinds})
+        guarantee = cls(**{**document, "by_kind": kinds})
+        if guarantee.contradictions:
+            said = "; ".join(guarantee.contradictions)
+            raise ValueError(f"Expected a guarantee that a fit gives, got one in which {said}.")
+        return guarantee
 
 
 def _is_amount(value: Any) -> bool:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
+import encodings
 import warnings
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pandas as pd
 import pytest
@@ -16,6 +21,7 @@ from smoothboost import (
     TextFile,
     evaluate,
 )
+from smoothboost.table.text_bytes import checked_encoding
 
 SCHEMA = Schema(
     {"city": Categorical(["Köln", "Ulm"]), "size": Numeric(low=0, high=10)}, target=["no", "yes"]
@@ -89,3 +95,26 @@ def test_a_draft_does_not_quote_the_first_row_of_a_file_without_names(tmp_path):
     path.write_text("name,age,illness\njones,31,health\n")
     with pytest.raises(ValueError, match="Did you mean 'illness'"):
         Schema.draft(path, "illnes")
+
+
+@pytest.mark.parametrize("name", ["iso2022_jp", "ISO-2022-KR", "hz", "utf-7", "unicode_escape"])
+def test_encodings_in_which_a_cell_decides_how_others_are_read_are_refused(odd, name):
+    with pytest.raises(ValueError, match="bytes mean the same in every cell"):
+        TextFile(odd.path, encoding=name)
+
+
+def test_in_no_encoding_does_a_cell_decide_how_the_next_rows_are_read():
+    known = set()
+    for module in iter_modules(encodings.__path__):
+        with suppress(ValueError):
+            known.add(checked_encoding(module.name))
+    assert len(known) > 80
+    shifts = "\x1b\x0e\x0f$B(J)~{}+-&\\u"
+    cells = ["".join(some) for some in product(shifts, repeat=2)] + ["\x1b$)C\x0e", "\x1b(J"]
+    rest = "\r\nab~\\|x,12.5,yes\r\n"
+    for name in known:
+        for cell in cells:
+            with suppress(UnicodeError):
+                written = codecs.encode(cell + rest, name)
+                read = codecs.getincrementaldecoder(name)("replace").decode(written, True)
+                assert read.endswith(rest)

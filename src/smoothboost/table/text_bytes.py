@@ -95,6 +95,10 @@ def pipe_bytes(pipe: Any, name: str, encoding: str | None) -> TextBytes:
     return TextBytes(name, head, is_whole, opened, _encoding_of(head, encoding))
 
 
+_WITH_STATES = ("hz", "idna", "iso2022", "punycode", "raw-unicode", "unicode-escape", "utf-7")
+"""How the names of encodings begin in which what was read before decides what bytes mean."""
+
+
 def checked_encoding(name: Any) -> str:
     """Return an encoding's name, if Python knows such an encoding of text.
 
@@ -111,6 +115,12 @@ def checked_encoding(name: Any) -> str:
             "Expected encoding to be one that Python knows, such as utf-8, latin-1, cp1252 or "
             f"utf-16, got {_validate.shown(name)}."
         ) from None
+    if known.startswith(_WITH_STATES):
+        raise ValueError(
+            "Expected an encoding in which bytes mean the same in every cell, such as utf-8, got "
+            f"{known}, in which one cell can decide how all later ones are read; convert the file "
+            "to UTF-8 first."
+        )
     return UTF_8 if known == "utf-8-sig" else known  # a mark at the start is always taken away
 
 

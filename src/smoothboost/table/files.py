@@ -211,6 +211,8 @@ def _text_part(path: Path | None, kind: str, reading: Reading) -> Part:
         raise ValueError(f"Expected a separator for a CSV file only, got one for {name}.")
     if reading.decimal is not None and kind == "jsonl":
         raise ValueError(f"Expected a decimal mark for a CSV or TSV file only, got one for {name}.")
+    if path is None and sys.stdin is None:
+        raise ValueError("Expected rows from standard input, got a closed one; name a file.")
     if path is None:
         source = pipe_bytes(sys.stdin.buffer, name, reading.encoding)
     else:

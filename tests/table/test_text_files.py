@@ -10,12 +10,15 @@ import os
 from pathlib import Path
 from threading import Thread
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from smoothboost import Boolean, Schema
 from smoothboost.table import csv_files, json_files, text_bytes
+from smoothboost.table.batches import read_codes
 from smoothboost.table.files import Reading, parts_of, read_table
 
 TEXT = "näme;city\nJürgen;Köln\nZoë;Genève\n"
@@ -320,6 +323,31 @@ def test_a_file_of_no_objects_is_refused(tmp_path):
     for text in ("", "\n", "{}\n"):
         with pytest.raises(ValueError, match="got no names"):
             lines(tmp_path, text)
+
+
+@pytest.mark.parametrize("having", [[], [0], [99], range(100)])
+def test_which_rows_have_a_declared_column_decides_nothing(tmp_path, monkeypatch, having):
+    monkeypatch.setattr(text_bytes, "_HEAD", 64)
+    columns = {name: Boolean(missing=True) for name in ("member", "rare")}
+    schema = Schema(columns, target=["no", "yes"])
+    rows = [
+        {"member": True, "ill": "no"} | ({"rare": True} if at in having else {})
+        for at in range(100)
+    ]
+    path = written(tmp_path, "\n".join(map(json.dumps, rows)).encode(), "rows.jsonl")
+    codes = read_codes(schema, path, "ill").codes
+    assert np.flatnonzero(codes[1] != columns["rare"].missing_code).tolist() == list(having)
+    assert len(set(codes[0])) == 1
+    verdict = schema.check(path, "ill").columns["rare"]
+    assert verdict.words.startswith("There is no such column") == (not having)
+    assert not having or verdict.counts["missing"] == 100 - len(having)
+
+
+def test_a_target_that_no_row_has_is_told(tmp_path):
+    path = written(tmp_path, b'{"member": true, "ill": "no"}\n', "rows.jsonl")
+    schema = Schema({"member": Boolean()}, target=["no", "yes"])
+    with pytest.raises(ValueError, match=r"missing are il\.$"):
+        read_codes(schema, path, "il")
 
 
 def test_a_line_that_is_too_long_is_refused(tmp_path, monkeypatch):

@@ -62,6 +62,10 @@ def replacing(path: Path, overwrite: bool = True) -> Iterator[Path]:
             os.replace(temporary, path)
         else:
             _place_new(temporary, path)
+    except OSError as error:
+        if str(error.filename) == name:
+            error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -70,6 +71,15 @@ def test_a_new_file_is_written_where_there_are_no_links(folder, file_system):
     run(*MODEL)
     assert Model.read("model.json").columns_used
     assert {path.name for path in folder.iterdir()} == {"model.json", "rows.csv", "schema.json"}
+
+
+def test_a_folder_that_goes_during_a_fit_is_told_by_the_name_that_was_given(folder, after_fit):
+    Path("results").mkdir()
+    after_fit(lambda: shutil.rmtree("results"))
+    lines = run(*FIT, "-o", "results/model.json", "-q", code=2).stderr.splitlines()
+    assert lines[0] == SPENT
+    where = folder.resolve() / "results" / "model.json"
+    assert lines[1] == f"Error: {where}: {os.strerror(errno.ENOENT)}."
 
 
 # Full disks

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from tempfile import mkstemp
+from typing import TextIO
+
+FULL = {
+    errno.ENOSPC: "a full disk",
+    errno.EDQUOT: "a quota that is used up",
+    errno.EFBIG: "a limit on the size of files",
+}
+"""Why there may be no room to write."""
+_HELD = 1 << 18  # bytes of room that a file keeps until it is written: few models need more
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, overwrite: bool = True) -> Iterator[Path]:
     """Let a file be written elsewhere in its folder, and put it in place once it is whole.
 
     The other file is made at once, so that a folder that cannot be written to raises here. Until
     it is whole only its owner may read it; then whoever could read the file that it replaces, or
     whoever a new file may be read by. Nobody else may write to it.
+
+    What is not to overwrite a file goes beside one that was made meanwhile, and an error says so.
 
     Examples
     --------
@@ -44,9 +58,45 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.chmod(_permissions(path))
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())  # a crash leaves the old file or the new one, whole
-        os.replace(temporary, path)
+        if overwrite:
+            os.replace(temporary, path)
+        else:
+            _place_new(temporary, path)
+    except OSError as error:
+        if str(error.filename) == name:
+            error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _place_new(temporary: Path, path: Path) -> None:
+    """Put a file in its place, or beside a file that is there: it may have cost a budget."""
+    if _is_placed(temporary, path):
+        return
+    others = (path.with_name(f"{number}-{path.name}") for number in count(2))
+    kept = next(other for other in others if _is_placed(temporary, other))
+    raise ValueError(
+        f"Expected {path.name} not to exist, got a file that was made meanwhile; it is left as it "
+        f"is, and what was to be written there is in {kept}."
+    )
+
+
+def _is_placed(temporary: Path, path: Path) -> bool:
+    """Give a file its name unless another one has it, and tell whether it was given."""
+    try:
+        os.link(temporary, path)
+        return True
+    except FileExistsError:
+        return False
+    except OSError:  # there are file systems without links
+        pass
+    try:
+        path.open("xb").close()  # an empty file, which is nobody else's
+    except FileExistsError:
+        return False
+    os.replace(temporary, path)
+    return True
 
 
 def _permissions(path: Path) -> int:
@@ -77,5 +127,22 @@ def reserved(path: Path, force: bool, *inputs: Path | str | None) -> Iterator[Pa
         raise ValueError(
             f"Expected the folder {path.parent} to exist, got no such folder; make it first."
         )
-    with replacing(path) as temporary:
-        yield temporary
+    try:
+        with replacing(path, overwrite=force) as temporary:
+            if temporary.is_file():  # no pipe or device
+                temporary.write_bytes(bytes(_HELD))
+            yield temporary
+    except OSError as error:
+        if error.errno in FULL:
+            raise ValueError(
+                f"Expected room to write {path}, got {FULL[error.errno]}; it was not written. Make "
+                "room, or name a file elsewhere."
+            ) from None
+        raise
+
+
+def standard_output() -> TextIO:
+    """Return standard output, for what was asked to go there: it may have been closed."""
+    if sys.stdout is None:
+        raise ValueError("Expected standard output to be open, got a closed one; name a file: -o.")
+    return sys.stdout

@@ -116,7 +116,7 @@ def test_who_stops_before_the_first_choice_has_spent_nothing(folder, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("owner", "name"), [(Booster, "propose"), (Booster, "accept"), (Model, "write")]
+    ("owner", "name"), [(Booster, "propose"), (Booster, "accept"), (Model, "to_json")]
 )
 def test_who_stops_later_has_spent_the_budget(folder, monkeypatch, owner, name):
     monkeypatch.setattr(owner, name, interrupt)
@@ -124,16 +124,6 @@ def test_who_stops_later_has_spent_the_budget(folder, monkeypatch, owner, name):
     assert "the budget counts as spent" in result.stderr
     assert "nothing was spent" not in result.stderr
     assert sorted(path.name for path in folder.iterdir()) == ["rows.csv", "schema.json"]
-
-
-def test_a_full_disk_after_the_choices_says_that_they_were_spent(folder, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device", "model.json")
-
-    monkeypatch.setattr(Model, "write", full)
-    told = run(*FIT, "-q", "-o", "model.json", code=2).stderr.splitlines()
-    assert told[-2].startswith("The budget counts as spent")
-    assert told[-1] == "Error: model.json: No space left on device."
 
 
 @pytest.mark.parametrize("command", ["plan", "explain"])

@@ -158,6 +158,9 @@ def test_the_separator_is_the_one_that_the_header_has_most_of(tmp_path):
         ("age;job, title;sex\n", ["age", "job, title", "sex"]),
         ("age\tjob|title\tsex\n", ["age", "job|title", "sex"]),
         ('"age;years",job\n', ["age;years", "job"]),
+        ('"age; years","job; or; so"\n', ["age; years", "job; or; so"]),
+        ('age,"a; b; c; d"\n', ["age", "a; b; c; d"]),
+        ('"a ""b"", c";d;e\n', ['a "b", c', "d", "e"]),
         ("age|job", ["age", "job"]),
         ("age", ["age"]),
     ):

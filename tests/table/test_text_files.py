@@ -6,14 +6,19 @@ import bz2
 import gzip
 import io
 import json
+import os
 from pathlib import Path
+from threading import Thread
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from smoothboost import Boolean, Schema
 from smoothboost.table import csv_files, json_files, text_bytes
+from smoothboost.table.batches import read_codes
 from smoothboost.table.files import Reading, parts_of, read_table
 
 TEXT = "näme;city\nJürgen;Köln\nZoë;Genève\n"
@@ -173,6 +178,31 @@ def test_a_compressed_pipe_that_is_cut_off(piped):
     assert "secret" not in str(error.value)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes that have names")
+@pytest.mark.parametrize("name", ["63", "rows.tsv"])
+@pytest.mark.parametrize("packed", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_pipe_with_a_name_is_read_as_standard_input_is(tmp_path, name, packed):
+    path = tmp_path / name
+    os.mkfifo(path)
+    sign = "\t" if name == "rows.tsv" else ","
+    text = f"a{sign}b\n1{sign}2\n".encode()
+    writer = Thread(target=path.write_bytes, args=[packed(text)])
+    writer.start()
+    assert read_table(path).to_pydict() == {"a": ["1"], "b": ["2"]}
+    writer.join()
+    with pytest.raises(ValueError, match=f"csv, tsv or jsonl from .*{name}, got parquet"):
+        parts_of(path, Reading(format="parquet"))
+
+
+@pytest.mark.parametrize("packed", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize("closes", [True, False])
+def test_only_a_pipe_of_our_own_is_closed(packed, closes):
+    pipe = io.BytesIO(packed(b"a,b\n1,2\n"))
+    part = csv_files.csv_part(text_bytes.pipe_bytes(pipe, "a pipe", None, closes))
+    assert [batch.num_rows for batch in part.batches(["a"])] == [1]
+    assert pipe.closed == closes
+
+
 # Names of files
 
 
@@ -199,6 +229,40 @@ def test_another_separator_than_the_named_one_is_recognised(tmp_path):
     path = written(tmp_path, b"age\n1\n")
     with pytest.raises(ValueError, match=r"missing are sex\.$"):
         parts_of(path, Reading(","))[0].check(["sex"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("line", ["sep=;\n", "SEP=;\r\n", '"sep=;"\r'])
+def test_the_line_that_tells_excel_the_separator_is_understood(tmp_path, encoding, line):
+    end = line.lstrip('"sepSEP=;')
+    text = line + "a,b,c;d\n1,5;x\n".replace("\n", end)
+    path = written(tmp_path, text.encode(encoding))
+    assert read_table(path).to_pydict() == {"a,b,c": ["1,5"], "d": ["x"]}
+    with pytest.raises(ValueError, match="with 2 cells in every row, ';' between them"):
+        read_table(written(tmp_path, f"{text}1;2;3\n".encode(encoding)))
+
+
+def test_a_separator_that_is_named_is_believed_more_than_the_first_line(tmp_path):
+    path = written(tmp_path, b"sep=,\na;b,c\n1;2,3\n")
+    assert read_table(path, reading=Reading(";")).to_pydict() == {"a": ["1"], "b,c": ["2,3"]}
+    assert read_table(path, reading=Reading(",")).column_names == ["a;b", "c"]
+    names = read_table(written(tmp_path, b"sep=a\n1\n")).column_names
+    assert names == ["sep=a"]  # no sign that can be one
+
+
+def test_columns_at_the_end_without_names_are_left_out(tmp_path):
+    path = written(tmp_path, b"a;b; ;;\n1;2;;;\n3;4;5;;6\n")
+    assert read_table(path).to_pydict() == {"a": ["1", "3"], "b": ["2", "4"]}
+    path = written(tmp_path, b",a,b,\n0,1,2,\n")  # the numbers of rows that pandas writes
+    assert read_table(path).to_pydict() == {"": ["0"], "a": ["1"], "b": ["2"]}
+    path = written(tmp_path, b"a,\n1,2\n")
+    assert read_table(path).to_pydict() == {"a": ["1"], "": ["2"]}
+    with pytest.raises(ValueError, match=r"1 name\(s\) more than once"):
+        read_table(written(tmp_path, b"a,,,b\n1,2,3,4\n"), ["a"])
+    with pytest.raises(ValueError, match=r"missing are \."):
+        parts_of(written(tmp_path, b"a,,\n1,2,3\n"))[0].check([""])
+    with pytest.raises(ValueError, match="Expected column names in the first line"):
+        parts_of(written(tmp_path, b",,\n1,2,3\n"))
 
 
 def test_spaces_around_names_do_not_count(tmp_path):
@@ -259,6 +323,31 @@ def test_a_file_of_no_objects_is_refused(tmp_path):
     for text in ("", "\n", "{}\n"):
         with pytest.raises(ValueError, match="got no names"):
             lines(tmp_path, text)
+
+
+@pytest.mark.parametrize("having", [[], [0], [99], range(100)])
+def test_which_rows_have_a_declared_column_decides_nothing(tmp_path, monkeypatch, having):
+    monkeypatch.setattr(text_bytes, "_HEAD", 64)
+    columns = {name: Boolean(missing=True) for name in ("member", "rare")}
+    schema = Schema(columns, target=["no", "yes"])
+    rows = [
+        {"member": True, "ill": "no"} | ({"rare": True} if at in having else {})
+        for at in range(100)
+    ]
+    path = written(tmp_path, "\n".join(map(json.dumps, rows)).encode(), "rows.jsonl")
+    codes = read_codes(schema, path, "ill").codes
+    assert np.flatnonzero(codes[1] != columns["rare"].missing_code).tolist() == list(having)
+    assert len(set(codes[0])) == 1
+    verdict = schema.check(path, "ill").columns["rare"]
+    assert verdict.words.startswith("There is no such column") == (not having)
+    assert not having or verdict.counts["missing"] == 100 - len(having)
+
+
+def test_a_target_that_no_row_has_is_told(tmp_path):
+    path = written(tmp_path, b'{"member": true, "ill": "no"}\n', "rows.jsonl")
+    schema = Schema({"member": Boolean()}, target=["no", "yes"])
+    with pytest.raises(ValueError, match=r"missing are il\.$"):
+        read_codes(schema, path, "il")
 
 
 def test_a_line_that_is_too_long_is_refused(tmp_path, monkeypatch):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from smoothboost._output import standard_output
 from smoothboost.cli import options
 from smoothboost.cli.showing import out, say
 
@@ -43,9 +43,9 @@ def export(
 
     Example: smoothboost export income.model.json --sql --table people -o score.sql
     """
+    from smoothboost._output import reserved
     from smoothboost.release.exports import to_onnx, to_python, to_sql
     from smoothboost.release.model import Model
-    from smoothboost.table.files import reserved
 
     if sql + onnx + python != 1:
         asked = [name for name, on in (("sql", sql), ("onnx", onnx), ("python", python)) if on]
@@ -61,8 +61,9 @@ def export(
     else:
         content = to_onnx(released) if onnx else to_python(released).encode()
     if output is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        to = standard_output()
+        to.flush()
+        to.buffer.write(content)
         return
     with reserved(output, force, model) as temporary:
         temporary.write_bytes(content)
@@ -71,4 +72,4 @@ def export(
 
 def is_terminal() -> bool:
     """Tell whether a person would see what is written."""
-    return sys.stdout.isatty()
+    return standard_output().isatty()

@@ -85,7 +85,8 @@ def fit(
                 err.print()
             _warn_of_no_noise(classifier)
             model: Model = classifier.fit(rows, None).model_
-            model.write(temporary)
+            # `Model.write` would need room for another file, beside what is held for this one.
+            temporary.write_bytes(model.to_json().encode())
     # The model is in its place before anything of it is printed: no terminal can lose it.
     if not quiet and not as_json:
         say_written(output, model)

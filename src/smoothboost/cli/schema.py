@@ -33,14 +33,16 @@ def draft(
 
     Example: smoothboost schema draft people.csv --target income -o people.schema.json
     """
-    from smoothboost.table.files import PIPE, reserved
+    from smoothboost._output import reserved, standard_output
+    from smoothboost.table.files import PIPE
     from smoothboost.table.proposals import propose
     from smoothboost.table.schema import Schema
 
     reading = read.reading()
     if str(output) == PIPE:
+        to = standard_output()
         proposed = propose(data, target, reading)
-        typer.echo(Schema(**proposed.facts).to_json(), nl=False)
+        typer.echo(Schema(**proposed.facts).to_json(), to, nl=False)
         _explain(err, proposed)
         say(err, _DRAFTED.format("This"), "bold yellow")
         return

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smoothboost._output import FULL
 from smoothboost._validate import near
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ def reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:
         hint = _near_file(Path(error.filename)) if isinstance(error, FileNotFoundError) else ""
         return f"{error.filename}: {error.strerror}.{hint}"
+    if isinstance(error, OSError) and error.errno in FULL:  # files have their own message
+        return f"Expected room to write to standard output, got {FULL[error.errno]}."
     return " ".join(str(error).split())
 
 

@@ -138,6 +138,8 @@ def check_table(
         )
     parts = parts_of(X, reading)
     look = _Look(schema, _names_in(schema, parts, y), y is not None, y)
+    if any(part.names_in_rows for part in parts):
+        look.await_others()
     with progress(verbose, "rows", n_rows_of(parts), leave=False) as on_rows:
         for part in parts:
             for batch in part.batches([*look.present, *([] if y is None else [y])]):
@@ -178,7 +180,14 @@ class _Look:
         self._tallies = {name: _Tally(schema.columns[name]) for name in self.present}
         self._classes = class_positions(schema)
         self._labels = _Tally(None, len(schema.target)) if labelled else None
+        self._awaited: list[str] = []
         self.n_rows = 0
+
+    def await_others(self) -> None:
+        """Look for all declared columns: those that the first rows lack, others may have."""
+        self._awaited = [name for name in self._schema.names if name not in self.present]
+        self._tallies |= {name: _Tally(self._schema.columns[name]) for name in self._awaited}
+        self.present = list(self._schema.names)
 
     def readable(self, frame: Any) -> DeclaredColumns:
         """Return the columns whose type a cell could satisfy, and remember the others."""
@@ -215,7 +224,8 @@ class _Look:
     def result(self) -> SchemaCheck:
         verdicts = {}
         for name, column in self._schema.columns.items():
-            if name not in self.present:
+            awaited = name in self._awaited and not self._tallies[name].seen().n_present
+            if name not in self.present or awaited:
                 verdicts[name] = of_absent_column(name, self._not_declared)
             elif name in self._refused:
                 verdicts[name] = Verdict(WRONG, self._refused[name])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import re
 from collections.abc import Iterator
 from io import StringIO
 from typing import Any
@@ -23,20 +24,30 @@ DECIMALS = (".", ",")
 _COMMA = r"^(\s*[+-]?[0-9]+),([0-9]+\s*)$"
 _BLOCK = 1 << 22  # bytes at once, and as many more as the rest of a row takes
 _MARK = codecs.BOM_UTF8
+_SEP = re.compile(r'"?sep=((?![\w"])[\t -~])"?(\r\n|\n|\r)', re.IGNORECASE)
+"""The line before the names in which Excel is told the separator."""
 
 
 def csv_part(source: TextBytes, separator: str | None = None, decimal: str = ".") -> Part:
     """Return the rows of a CSV file; without a separator, the header says which it is.
 
+    So may a line like "sep=;" before it. Several columns without a name, at the end, are left out.
     Where the decimal mark is a comma, cells like "12,5" are read as "12.5", in every column.
     """
     what = f"{source.name} to be whole, and CSV in {source.encoding.upper()}"
+    head = source.head_text()
+    sep = _SEP.match(head)
+    if sep is not None:
+        head, separator = head[sep.end() :], separator or sep[1]
     try:
-        written, separator, hint = _header(source.head_text(), separator)
+        written, separator, hint = _header(head, separator)
     except csv.Error:
         raise ValueError(f"Expected {what}; it is not.") from None
     names = [name.strip() for name in written]
-    as_written = dict(zip(names, written, strict=True))
+    if names.count("") > 1:  # one can be told from the others
+        while names and not names[-1]:
+            names.pop()
+    as_written = dict(zip(names, written, strict=False))
     if not names:
         raise ValueError(f"Expected column names in the first line of {source.name}, got none.")
     if any("\ufffd" in name for name in names):
@@ -47,7 +58,7 @@ def csv_part(source: TextBytes, separator: str | None = None, decimal: str = "."
         )
     # A blank line is a row, whose cells are missing.
     parsing = pa_csv.ParseOptions(delimiter=separator, ignore_empty_lines=False)
-    what += f" with {len(names)} cells in every row, {separator!r} between them"
+    what += f" with {len(written)} cells in every row, {separator!r} between them"
 
     def read(columns: list[str], n_threads: int) -> Iterator[pa.RecordBatch]:
         """Read every column as text, so that one bad cell never changes how others are read."""
@@ -59,7 +70,8 @@ def csv_part(source: TextBytes, separator: str | None = None, decimal: str = "."
             null_values=[""],
         )
         with expecting(what), source.utf_8() as stream:
-            for at, rows in enumerate(_blocks(stream, ord(separator))):
+            before = b"" if sep is None else sep[0].encode()
+            for at, rows in enumerate(_blocks(stream, ord(separator), before)):
                 reading = pa_csv.ReadOptions(
                     use_threads=n_threads > 1,
                     block_size=len(rows),
@@ -81,7 +93,8 @@ def csv_part(source: TextBytes, separator: str | None = None, decimal: str = "."
 def _header(head: str, separator: str | None) -> tuple[list[str], str, str]:
     """Return the names in the first line, what separates them, and a hint if they look wrong."""
     found = {sign: _names(head, sign) for sign in SEPARATORS}
-    likely = max(SEPARATORS, key=lambda sign: len(found[sign]))
+    # One that cuts quoted names leaves their quotes in the pieces.
+    likely = max(SEPARATORS, key=lambda sign: ('"' not in "".join(found[sign]), len(found[sign])))
     if separator is None:
         return found[likely], likely, ""
     names = _names(head, separator)
@@ -107,12 +120,12 @@ def _decoded(cells: pa.Array, decimal: str) -> pa.Array:
     return texts if decimal == "." else pc.replace_substring_regex(texts, _COMMA, r"\1.\2")
 
 
-def _blocks(stream: Any, separator: int) -> Iterator[memoryview]:
-    """Yield the text some whole rows at a time, the last of which ends with its line."""
+def _blocks(stream: Any, separator: int, before: bytes = b"") -> Iterator[memoryview]:
+    """Yield the text behind some bytes, whole rows at a time; the last one ends with its line."""
     rest = b""
     is_first = True
     while piece := read_up_to(stream, _BLOCK):
-        text = rest + (piece.removeprefix(_MARK) if is_first else piece)
+        text = rest + (piece.removeprefix(_MARK).removeprefix(before) if is_first else piece)
         is_first = False
         end, _ = whole_rows(text, separator)
         if end:

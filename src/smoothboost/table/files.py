@@ -160,6 +160,8 @@ def parts_of(source: Any, reading: Reading | None = None) -> tuple[Part, ...]:
     if str(path) == PIPE:
         return (_text_part(None, reading.format or "csv", reading),)
     path.stat()  # Arrow's message for a file that is not there reads worse
+    if not path.is_file() and not path.is_dir():  # a pipe, or a device
+        return (_text_part(path, reading.format or format_of(path) or "csv", reading),)
     kind = reading.format or ("parquet" if path.is_dir() else format_of(path))
     if kind in TEXTS and not path.is_dir():
         return (_text_part(path, kind, reading),)
@@ -211,10 +213,14 @@ def _text_part(path: Path | None, kind: str, reading: Reading) -> Part:
         raise ValueError(f"Expected a separator for a CSV file only, got one for {name}.")
     if reading.decimal is not None and kind == "jsonl":
         raise ValueError(f"Expected a decimal mark for a CSV or TSV file only, got one for {name}.")
+    if path is None and sys.stdin is None:
+        raise ValueError("Expected rows from standard input, got a closed one; name a file.")
     if path is None:
         source = pipe_bytes(sys.stdin.buffer, name, reading.encoding)
-    else:
+    elif path.is_file():
         source = file_bytes(path, reading.encoding)
+    else:
+        source = pipe_bytes(path.open("rb"), name, reading.encoding, closes=True)
     if kind == "jsonl":
         return json_part(source)
     decimal = reading.decimal or "."

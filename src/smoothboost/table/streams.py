@@ -54,6 +54,11 @@ class Part:
     line: str | None = None
     is_text: bool = False
 
+    @property
+    def names_in_rows(self) -> bool:
+        """Whether each row names its cells, as JSON lines do: `schema` has those of some rows."""
+        return self.line is not None
+
     def check(self, needed: Sequence[str]) -> None:
         """Raise unless the needed columns are there, and each column once."""
         names = Counter(self.schema.names)

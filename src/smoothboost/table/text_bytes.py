@@ -76,16 +76,19 @@ def file_bytes(path: Path, encoding: str | None) -> TextBytes:
     return TextBytes(str(path), head, is_whole, opened, _encoding_of(head, encoding))
 
 
-def pipe_bytes(pipe: Any, name: str, encoding: str | None) -> TextBytes:
-    """Return the bytes of a pipe, whose first ones say whether it is compressed."""
+def pipe_bytes(pipe: Any, name: str, encoding: str | None, closes: bool = False) -> TextBytes:
+    """Return the bytes of a pipe, whose first ones say whether it is compressed.
+
+    Where `closes` is true, the pipe is closed when they have been read, or nobody will read them.
+    """
     first = read_up_to(pipe, max(map(len, _FIRST_BYTES)))
-    stream: Any = _Joined(first, pipe)
+    stream: Any = _Joined(first, pipe, closes)
     for begin, compression in _FIRST_BYTES.items():
         if first.startswith(begin):
             stream = pa.CompressedInputStream(pa.PythonFile(stream, "r"), compression)
     with expecting(f"{name} to be whole"):
         head, is_whole = _head(stream, encoding)
-    whole = [_Joined(head, stream)]
+    whole = [_Joined(head, stream, closes)]
 
     def opened() -> Any:
         if not whole:
@@ -161,9 +164,10 @@ def read_up_to(stream: Any, size: int) -> bytes:
 class _Joined(RawIOBase):
     """Some bytes, and then those of a stream."""
 
-    def __init__(self, first: bytes, rest: Any) -> None:
+    def __init__(self, first: bytes, rest: Any, closes: bool) -> None:
         self._first = first
         self._rest = rest
+        self._closes = closes
 
     def readable(self) -> bool:
         return True
@@ -174,6 +178,11 @@ class _Joined(RawIOBase):
         piece = piece or self._rest.read(size)
         buffer[: len(piece)] = piece
         return len(piece)
+
+    def close(self) -> None:
+        if self._closes:
+            self._rest.close()
+        super().close()
 
 
 class _Recoded(RawIOBase):

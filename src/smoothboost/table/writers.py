@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pa_parquet
 
+from smoothboost._output import standard_output
 from smoothboost.table.json_files import LINE
 from smoothboost.table.text_bytes import COMPRESSIONS
 
@@ -64,8 +64,9 @@ def _sink(path: Path | None, compression: str | None) -> Iterator[Any]:
         with pa.output_stream(str(path), compression=compression) as sink:
             yield sink
         return
-    yield pa.PythonFile(_Kept(), "w")
-    sys.stdout.buffer.flush()
+    to = standard_output().buffer
+    yield pa.PythonFile(_Kept(to), "w")
+    to.flush()
 
 
 class _Kept:
@@ -73,12 +74,15 @@ class _Kept:
 
     closed = False
 
+    def __init__(self, to: BinaryIO) -> None:
+        self._to = to
+
     def write(self, piece: Any) -> int:
-        sys.stdout.buffer.write(piece)
+        self._to.write(piece)
         return len(piece)
 
     def flush(self) -> None:
-        sys.stdout.buffer.flush()
+        self._to.flush()
 
     def close(self) -> None:
         pass

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import sys
 from contextlib import suppress
 from fractions import Fraction
 from multiprocessing import get_context
+from subprocess import run
 
 import pytest
 
@@ -255,3 +257,38 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_runs(ledger):
         with pytest.raises(OSError, match="readonly"):
             spend(ledger, "1/10")
     assert ledger.status().left == 1
+
+
+BOOK_BESIDE = """
+import sys
+from pathlib import Path
+from smoothboost.privacy import ledger_file
+ledger_file._WAIT = 0.2
+try:
+    with ledger_file.appending(Path(sys.argv[1])):
+        print("in")
+except OSError:
+    print("kept out")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows' locks belong to who opened a file")
+def test_copying_the_file_meanwhile_lets_nobody_else_in(ledger):
+    """SQLite's own locks are lost as a process closes the file that it has open twice."""
+
+    def beside() -> str:
+        command = [sys.executable, "-c", BOOK_BESIDE, str(ledger.path)]
+        return run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    with ledger_file.appending(ledger.path):
+        ledger.path.read_bytes()
+        assert beside() == "kept out"
+    assert beside() == "in"
+
+
+def test_a_file_in_which_entries_may_be_elsewhere_is_refused(ledger):
+    connection = sqlite3.connect(ledger.path)
+    assert connection.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+    connection.close()
+    with pytest.raises(ValueError, match="WAL mode"):
+        ledger.status()

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from smoothboost.privacy.ledger_entries import read_entry
+from smoothboost.privacy.ledger_lock import alone
 
 FORMAT = 1
 _APPLICATION = 0x53424C47  # "SBLG", in SQLite's header
@@ -111,7 +112,7 @@ def _transaction(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def _connection(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open the file for one operation; what goes wrong names it."""
+    """Open the file for one operation, alone; what goes wrong names it."""
     if not path.exists():
         raise FileNotFoundError(f"Expected a ledger at {path}, got no file: create one first.")
     if not path.is_file():
@@ -120,6 +121,12 @@ def _connection(path: Path) -> Iterator[sqlite3.Connection]:
         raise ValueError(
             f"Expected a ledger of at most {_MOST_BYTES // 2**20} MB, got a larger file: {path}."
         )
+    with alone(path, _WAIT), _opened(path) as connection:
+        yield connection
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         # Readers too may have to undo what a crash left half done.
         address = f"{path.absolute().as_uri()}?mode=rw"
@@ -191,6 +198,12 @@ def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
         raise ValueError(
             f"Expected {path} to hold the table of a ledger and nothing else, got other tables, "
             "views or triggers: it was not written by smoothboost."
+        )
+    (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
+    if mode == "wal":  # entries could be in another file
+        raise ValueError(
+            f"Expected all of the ledger in {path}, got one that a program has put into WAL mode; "
+            "PRAGMA journal_mode = DELETE ends that."
         )
     (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":

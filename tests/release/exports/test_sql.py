@@ -197,3 +197,21 @@ def test_a_name_that_sql_cannot_hold_is_refused():
     schema = Schema({"a\0b": Boolean()}, target=["no", "yes"])
     with pytest.raises(ValueError, match="NUL"):
         to_sql(model([LiteralRule(Literal.equals(0, 1), 1, 0)], schema))
+
+
+def test_classes_that_differ_in_case_only_are_told_apart(people):
+    schema = Schema({"job": Categorical(["p", "q", "r"])}, target=["a", "A", "b"])
+    votes = [LiteralRule(Literal(0, code, code + 1), 1, 0, about=code) for code in range(3)]
+    released = model(votes, schema)
+    make_table(people, "jobs", {"job": ("TEXT", ["p", "q", "r"])})
+    names, found = records(people, f"{to_sql(released, table='jobs')} ORDER BY job")
+    assert [row[0] for row in found] == ["a", "A", "b"]
+    assert names[1:4] == ["p(a, class 1)", "p(A, class 2)", "p(b)"]
+
+
+def test_columns_that_differ_in_case_only_are_refused_if_one_is_used():
+    columns = {name: Boolean() for name in ("na", "NA", "other")}
+    schema = Schema(columns, target=["no", "yes"])
+    assert '"other"' in to_sql(model([LiteralRule(Literal(2, 0, 1), 0, 1)], schema))
+    with pytest.raises(ValueError, match=r"capital letters.*'na', 'NA'.*rename them"):
+        to_sql(model([LiteralRule(Literal(1, 0, 1), 0, 1)], schema))

@@ -69,6 +69,7 @@ def to_sql(model: Model, table: str = "rows") -> str:
     [(1, 'no'), (2, 'yes'), (3, 'yes')]
     """
     parts = parts_of(model)
+    _check_names(model, [name for name, _ in parts.columns.values()])
     cells = {at: cells_of(name, column) for at, (name, column) in parts.columns.items()}
     names, bounds, votes = _vote_names(model), [], []
     for weights, name in zip(_weights(model), names, strict=True):
@@ -124,10 +125,32 @@ def _table_name(table: Any) -> str:
     return ".".join(map(quoted_name, names))
 
 
+def _check_names(model: Model, used: Sequence[str]) -> None:
+    """Raise if a database might take one column for another."""
+    for name in used:
+        alike = [each for each in model.schema.columns if each.casefold() == name.casefold()]
+        if len(alike) > 1:
+            raise ValueError(
+                "Expected columns whose names differ in more than small and capital letters, which "
+                f"databases do not tell apart, got {_validate.shown(alike)}; rename them and fit "
+                "again, or export as Python or ONNX."
+            )
+
+
+def _class_names(model: Model) -> list[str]:
+    """Name the classes, with their place where a database would not tell two names apart."""
+    names = [text_of(label) for label in model.schema.target]
+    folded = [name.casefold() for name in names]
+    return [
+        name if folded.count(name.casefold()) == 1 else f"{name}, class {at}"
+        for at, name in enumerate(names, start=1)
+    ]
+
+
 def _vote_names(model: Model) -> list[str]:
     """Name the votes: with two classes, those for the second minus those for the first."""
-    labels = model.schema.target if len(model.schema.target) > 2 else model.schema.target[1:]
-    return [f"votes({text_of(label)})" for label in labels]
+    names = _class_names(model)
+    return [f"votes({name})" for name in (names if len(names) > 2 else names[1:])]
 
 
 def _weights(model: Model) -> list[tuple[int, ...]]:
@@ -213,12 +236,12 @@ def _two(model: Model, name: str, bounds: tuple[int, int]) -> Lines:
     sign = "-" if link.offset > 0 else "+"
     beyond = _float(votes) + (f" {sign} {abs(link.offset)!r}" if link.offset else "")
     farthest = max(abs(bound - link.offset) for bound in bounds)
-    labels = [text_of(label) for label in model.schema.target]
+    names = _class_names(model)
     return [
         f'CASE WHEN {votes} > {threshold} THEN {second} ELSE {first} END AS "prediction",',
         *(
-            f"1.0 / (1.0 + {_exp(slope, beyond, farthest)}) AS {quoted_name(f'p({label})')},"
-            for slope, label in zip((link.slope, -link.slope), labels, strict=True)
+            f"1.0 / (1.0 + {_exp(slope, beyond, farthest)}) AS {quoted_name(f'p({each})')},"
+            for slope, each in zip((link.slope, -link.slope), names, strict=True)
         ),
     ]
 
@@ -232,14 +255,14 @@ def _several(model: Model, names: Sequence[str], farthest: int) -> Lines:
     weighed = [(votes[at], 1.0) for at in heard]
     if model.unheard:
         weighed.append((least, _UNHEARD * len(model.unheard)))
-    for at, label in enumerate(model.schema.target):
+    for at, label in enumerate(_class_names(model)):
         own, share = (votes[at], 1.0) if at in heard else (least, _UNHEARD)
         odds = []
         for other, weight in weighed:
             power = _exp(model.link.slope, _float(f"{other} - {own}"), farthest)
             factors = [number(weight)] * (weight != 1) + [power] * (other != own)
             odds.append(" * ".join(factors) or "1.0")
-        name = quoted_name(f"p({text_of(label)})")
+        name = quoted_name(f"p({label})")
         lines.append(f"{_float(number(share))} / ({' + '.join(odds)}) AS {name},")
     return lines
 

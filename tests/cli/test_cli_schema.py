@@ -88,7 +88,7 @@ def test_a_check_holds_no_more_than_a_batch(folder, monkeypatch):
 
 
 def test_what_cannot_be_checked_is_refused_without_a_row(folder):
-    assert "missing are wage" in failure(*CHECK, "rows.csv", "--target", "wage")
+    assert "Expected the target column 'wage' in" in failure(*CHECK, "rows.csv", "--target", "wage")
     assert "absent.csv" in failure(*CHECK, "absent.csv")
     Path("rows.csv").write_text(Path("rows.csv").read_text() + "secret-601,4")
     line = failure(*CHECK, "rows.csv")

@@ -101,7 +101,7 @@ def _check(schema: Schema, parts: Sequence[Part], target: Any) -> None:
     if target in schema.columns:
         raise ValueError(f"Expected the target {target!r} not to be a declared column, got it.")
     for part in parts:
-        part.check([*schema.names, target])
+        part.check(schema.names, target)
         try:
             declared_columns(schema, part.schema.empty_table().select(list(schema.names)))
         except ValueError as error:

@@ -158,9 +158,11 @@ def _names_in(schema: Schema, parts: Sequence[Part], target: str | None) -> list
     if target in schema.columns:
         raise ValueError(f"Expected the target {target!r} not to be a declared column, got it.")
     for part in parts:
-        part.check([] if target is None else [target])
-        if not set(schema.names) & set(part.schema.names):
+        found = [name for name in schema.names if name in part.schema.names]
+        if not found:
             part.check(schema.names)  # says what is missing, and what may be the reason
+        # With half of the declared names in it, the first line is a header and nobody's row.
+        part.check(found if 2 * len(found) >= len(schema.names) else [], target)
     others = [set(part.schema.names) for part in parts]
     return [name for name in parts[0].schema.names if all(name in each for each in others)]
 

@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 from narwhals.stable.v2.dependencies import is_into_dataframe, is_into_series
 
-from smoothboost._validate import near
+from smoothboost._validate import near, shortened, shown
 
 _CELLS_AT_ONCE = 1 << 22
 _MOST_ROWS_AT_ONCE = 1 << 17
+_FEW = 12  # names that can be read at a glance
 
 Read = Callable[[list[str], int], Iterator[pa.RecordBatch]]
 """Yields batches that have some columns, decoded by so many threads."""
@@ -54,8 +55,8 @@ class Part:
     line: str | None = None
     is_text: bool = False
 
-    def check(self, needed: Sequence[str]) -> None:
-        """Raise unless the needed columns are there, and each column once."""
+    def check(self, needed: Sequence[str], target: str | None = None) -> None:
+        """Raise unless the needed columns and the target are there, and each column once."""
         names = Counter(self.schema.names)
         # Undeclared names are not shown: without a header, they are somebody's row.
         repeated = sorted(name for name, times in names.items() if times > 1)
@@ -68,11 +69,24 @@ class Part:
         if missing := [name for name in needed if name not in names]:
             # With half of the declared names in it, the first line is a header and nobody's row.
             is_header = 2 * len(missing) <= len(needed)
-            hint = near(missing[0], [*names.keys() - set(needed)]) if is_header else ""
+            hint = near(missing[0], [*names.keys() - {*needed, target}]) if is_header else ""
             raise ValueError(
                 f"Expected all declared columns in {self.name}; missing are "
                 f"{', '.join(missing)}.{hint or self.hint}"
             )
+        if target is not None and target not in names:
+            others = [name for name in names if name not in needed]
+            hint = self._hint_at(target, others) if needed else ""  # with them, it is a header
+            raise ValueError(
+                f"Expected the target column {shown(target)} in {self.name}, got none of that "
+                f"name.{hint or self.hint}"
+            )
+
+    @staticmethod
+    def _hint_at(target: str, others: Sequence[str]) -> str:
+        """Name the column that may be meant, or else all that may be, if they are few."""
+        listed = f" Its other columns: {', '.join(map(repr, others))}."
+        return near(target, others) or (shortened(listed) if 0 < len(others) <= _FEW else "")
 
     def batches(self, columns: Sequence[str], n_threads: int = 1) -> Iterator[pa.Table]:
         """Yield the rows of some columns in tables, at least one of them, which may be empty."""

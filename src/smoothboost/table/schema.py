@@ -20,6 +20,7 @@ from smoothboost.exceptions import PrivacyLeakWarning
 from smoothboost.table.canonical import canonical_text, content_hash, parsed, read_text, refusing
 from smoothboost.table.columns import KINDS, Boolean, Categorical, Column, Date, Numeric
 from smoothboost.table.declared import (
+    DRAFTED,
     MAX_CODES,
     Label,
     as_label,
@@ -134,6 +135,21 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """The column names, in order."""
         return tuple(self.columns)
+
+    @property
+    def still_drafted(self) -> tuple[str, ...]:
+        """What is described as a draft describes it, in a schema that says it is none.
+
+        Examples
+        --------
+        >>> read = Boolean(description="Drafted from the rows: all cells read as true or false.")
+        >>> Schema({"age": Boolean(), "sex": read}, target=["no", "yes"]).still_drafted
+        ("column 'sex'",)
+        """
+        said = {f"column {name!r}": column.description for name, column in self.columns.items()}
+        said["the classes"] = self.target_description
+        left = tuple(name for name, words in said.items() if (words or "").startswith(DRAFTED))
+        return () if self.drafted else left
 
     def position(self, name: str) -> int:
         """Return where a column stands, from 0.

@@ -67,6 +67,11 @@ _VERSION_1_DEFAULTS: dict[str, dict[str, Any]] = {
     Boolean.kind: {"missing": False},
 }
 """What columns of version 1 mean where they do not say."""
+_DATES_NEED = {
+    "unit": 'a unit of "day", "month" or "year", such as "unit": "month"',
+    "low": 'the earliest date, such as "low": "2015-01-01"',
+    "high": 'the latest date, such as "high": "2024-12-31"',
+}
 MOST_COLUMNS = 2**15
 _SINCE_VERSION_2 = {"base_rates", "target_description", "description", "integer", "groups"}
 
@@ -457,6 +462,8 @@ def _column_from_dict(name: str, document: Any) -> Column:
             f"Expected column {name!r} to have only {', '.join(sorted(known))}, "
             f"got {', '.join(map(repr, sorted(unknown)))}."
         )
+    if kind is Date and (lacking := [key for key in _DATES_NEED if key not in arguments]):
+        raise ValueError(f"Column {name!r}: Expected {_DATES_NEED[lacking[0]]}; there is none.")
     try:
         if "groups" in arguments:
             arguments["groups"] = _groups_from_list(arguments["groups"])

@@ -13,6 +13,7 @@ import pyarrow.dataset as pa_dataset
 from narwhals.stable.v2.dependencies import is_into_dataframe, is_into_series
 
 from smoothboost._validate import near, shortened, shown
+from smoothboost.table.numerals import with_points
 
 _CELLS_AT_ONCE = 1 << 22
 _MOST_ROWS_AT_ONCE = 1 << 17
@@ -38,6 +39,8 @@ class Part:
         How many there are, where that is known before they are read.
     separator : str, default ","
         What stands between the cells of a CSV file.
+    decimal : {".", ","}, default "."
+        The decimal mark in its cells, all of which are text if it is a comma.
     hint : str, default ""
         What to say where columns are missing.
     line : str or None, default None
@@ -51,6 +54,7 @@ class Part:
     read: Read
     n_rows: int | None = None
     separator: str = ","
+    decimal: str = "."
     hint: str = ""
     line: str | None = None
     is_text: bool = False
@@ -88,15 +92,25 @@ class Part:
         listed = f" Its other columns: {', '.join(map(repr, others))}."
         return near(target, others) or (shortened(listed) if 0 < len(others) <= _FEW else "")
 
-    def batches(self, columns: Sequence[str], n_threads: int = 1) -> Iterator[pa.Table]:
-        """Yield the rows of some columns in tables, at least one of them, which may be empty."""
+    def batches(
+        self, columns: Sequence[str], n_threads: int = 1, as_written: bool = False
+    ) -> Iterator[pa.Table]:
+        """Yield the rows of some columns in tables, at least one of them, which may be empty.
+
+        Cells that stay as written are not ready to be read: see `readable`.
+        """
         wanted = list(columns)
         empty = True
         for batch in self.read(wanted, n_threads):
             empty = False
-            yield pa.Table.from_batches([batch]).select(wanted)
+            rows = pa.Table.from_batches([batch]).select(wanted)
+            yield rows if as_written else self.readable(rows)
         if empty:
             yield self.schema.empty_table().select(wanted)
+
+    def readable(self, rows: pa.Table) -> pa.Table:
+        """Return rows with points for decimal marks, as numbers are read."""
+        return rows if self.decimal == "." else with_points(rows)
 
 
 def n_rows_of(parts: Sequence[Part]) -> int | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from itertools import count
 from math import floor, log10
 from typing import Any
 
@@ -29,8 +30,6 @@ MAX_CATEGORIES = MAX_CODES - 2
 """As many have codes of their own, beside other and missing."""
 FREQUENT = 100
 """Of more words than that, so many are proposed."""
-MAX_GROUPS = 64
-"""Codes are grouped by the longest beginnings of which there are not more."""
 LOW_END = 0.01
 """A range is cut on a log scale if half of the numbers are in this share of it."""
 HARDLY, FEWEST = 100, 20
@@ -40,7 +39,8 @@ DAYS, YEARS = 92, 30
 
 _CODE = re.compile(r"[A-Za-z]{0,3}[0-9][0-9A-Za-z.\-/]*")
 _OTHER_DATE = re.compile(r"[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2})(\s.*)?")
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_DECIMAL_COMMA = re.compile(r"([<>]=?|[≤≥])?\s*[+-]?[0-9]+,[0-9]+")
+_LIMIT = re.compile(r"([<>]=?|[≤≥])\s*[+-]?[0-9]+([.,][0-9]+)?")
 _ID_NAME = re.compile(r"(?i:(^|[\s_.\-])(id|nr|key|mrn|ssn|uuid|guid)$)|[a-z](ID|Id|Nr)$")
 _REPLACE = "replace them by public ones"
 
@@ -183,16 +183,21 @@ def _texts(cells: Sequence[Any]) -> tuple[list[str], list[int]]:
 def _number(
     name: str, present: list[Any], texts: list[str], identifiers: bool
 ) -> Column | str | None:
-    if all(re.fullmatch("[0-9]+", text) for text in texts) and any(
-        re.fullmatch("0[0-9]+", text) for text in texts
+    if all(re.fullmatch("[0-9][0-9.]*", text) for text in texts) and any(
+        re.fullmatch("0[0-9][0-9.]*", text) for text in texts
     ):
-        return None  # 007 is no number, but a code
+        return None  # 007 and 01.11 are no numbers, but codes
     numbers = read_numbers(objects(present))
-    unread = float(np.isnan(numbers).mean())
-    if unread > 1 - MOSTLY:
-        return None
-    junk = " Some cells are no numbers, and count as missing." if unread else ""
     finite = numbers[np.isfinite(numbers)]
+    n_unread = int(np.isnan(numbers).sum())
+    limits = {text for text in texts if _LIMIT.fullmatch(text)}
+    n_limits = sum(str(value).strip() in limits for value in present) if limits else 0
+    # Beside many numbers, "<5" is the limit of a device; beside "5" alone, it is a category.
+    n_words = n_unread - (n_limits if len(limits) < len(np.unique(finite)) else 0)
+    if n_words > (1 - MOSTLY) * len(present):
+        return None
+    junk = " Some cells are no numbers, and count as missing." if n_unread else ""
+    junk += " To keep what those with < or > say, write a number in their place." * bool(limits)
     if not len(finite):
         return Numeric(low=-0.5, high=0.5, description=f"{DRAFTED}: no finite numbers.{junk}")
     low, high = float(finite.min()), float(finite.max())
@@ -209,6 +214,8 @@ def _number(
     said = [f"{DRAFTED}: {'whole ' if whole else ''}numbers; bounds rounded outwards, {_REPLACE}."]
     if whole and column.n_ordered == high - low + 1:
         said.append("Every number has a bin of its own.")
+    if whole and len(texts) > MAX_CATEGORIES and len({len(text) for text in texts}) == 1:
+        said.append("All are equally long: if they are codes, declare groups of a code book.")
     if scale != "linear":
         said.append(f"The range is wide, so bins are narrower at its low end ({scale}).")
     if finite.min() == finite.max():
@@ -301,7 +308,7 @@ def _categories(texts: list[str], counts: list[int]) -> Column | str:
         return "its text hardly repeats, as that of names and identifiers"
     if len(texts) > MAX_CATEGORIES:
         codes = sum(_CODE.fullmatch(text) is not None for text in texts)
-        few = len({text[0] for text in texts}) <= MAX_GROUPS
+        few = len({text[0] for text in texts}) <= MAX_CATEGORIES
         return _grouped(texts) if codes >= MOSTLY * len(texts) and few else _frequent(texts, counts)
     said = f"{DRAFTED}: the values that occur, {_REPLACE}. Others count as another value."
     if any("\ufffd" in text for text in texts):
@@ -313,17 +320,22 @@ def _frequent(texts: list[str], counts: list[int]) -> Categorical:
     order = np.argsort(-np.array(counts), kind="stable")[:FREQUENT]
     said = (
         f"{DRAFTED}: the most frequent of too many values; others count as another "
-        "value. Better, declare groups of all of them, from a code book."
+        "value. Better, declare groups of all of them, from a code book: none are proposed, as "
+        "words that begin alike have nothing else in common."
     )
     kept = sorted(texts[at] for at in order) or ["none"]
     return Categorical(kept, description=said)
 
 
 def _grouped(texts: list[str]) -> Categorical:
-    """Group codes by how they begin."""
-    size = 1
-    while len({text[: size + 1] for text in texts}) <= MAX_GROUPS:
-        size += 1
+    """Group codes by the shortest beginnings of which there are most, and not too many."""
+    size = most = 1
+    for longer in count(1):
+        found = len({text[:longer] for text in texts})
+        if found > MAX_CATEGORIES:
+            break
+        if found > most:
+            size, most = longer, found
     groups: dict[str, list[str]] = {}
     for text in texts:
         groups.setdefault(f"{text[:size]}…", []).append(text)

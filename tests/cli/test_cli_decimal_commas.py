@@ -82,3 +82,7 @@ def test_without_a_mark_to_name_none_is_named(lab):
     told = predict("lab.csv", "-o", "scored.csv", "--decimal", ",")
     assert "'seen'" in told
     assert "--decimal" not in told
+    Path("lab.jsonl").write_text('{"crp": "1,25", "seen": "2020", "age": 1}\n')
+    told = predict("lab.jsonl", "-o", "scored.jsonl")
+    assert "'crp'" in told
+    assert "--decimal" not in told

@@ -134,11 +134,11 @@ def _warn_of_unread(model: Model, part: Part, rows: pa.Table) -> None:
         if 2 * np.sum(met == Met.UNREADABLE) > np.sum(met != Met.MISSING):
             unread.append(model.schema.names[at])
     if unread:
+        may_name_it = part.is_text and part.line is None and part.decimal == "."  # JSON has one
         mark = ' If their decimal mark is a comma, say so: --decimal , or TextFile(decimal=",").'
         warnings.warn(
             f"Most cells of {', '.join(map(repr, unread))} in the first rows of {part.name} are no "
-            "numbers or dates, and count as missing."
-            + (mark if part.is_text and part.decimal == "." else ""),
+            "numbers or dates, and count as missing." + (mark if may_name_it else ""),
             UserWarning,
             stacklevel=3,
         )

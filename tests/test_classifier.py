@@ -185,6 +185,21 @@ class TestWarnings:
             model.fit(FRAME, LABELS)
         assert not model.privacy_.holds
 
+    def test_a_draft_that_only_lost_its_mark_is_told_from_a_declared_schema(self):
+        with pytest.warns(PrivacyLeakWarning):
+            text = Schema.draft(FRAME, LABELS).to_json()
+        unmarked = Schema.from_json(text.replace('"drafted": true', '"drafted": false'))
+        assert not unmarked.drafted
+        with pytest.warns(
+            PrivacyLeakWarning, match=r"no draft: column 'age', .*the classes"
+        ) as told:
+            SmoothBoostClassifier(schema=unmarked).fit(FRAME, LABELS)
+        assert told[0].filename == __file__  # where fit was called
+        described = Schema.from_json(unmarked.to_json().replace("Drafted from the rows", "Public"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            SmoothBoostClassifier(schema=described).fit(FRAME, LABELS)
+
     def test_a_class_that_the_budget_cannot_serve_is_named(self):
         rates = {"no": 0.999, "yes": 0.001}
         schema = Schema(dict(SCHEMA.columns), SCHEMA.target, base_rates=rates)

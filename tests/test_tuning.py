@@ -16,6 +16,7 @@ from smoothboost import (
     BudgetExceededError,
     Ledger,
     Model,
+    PrivacyLeakWarning,
     PrivateTuner,
     Schema,
     SmoothBoostClassifier,
@@ -51,6 +52,18 @@ def test_the_best_run_has_the_guarantee_of_the_whole_and_predicts():
     assert found.predict_proba(PEOPLE.test_data).shape == (1_000, 2)
     assert found.decision_function(PEOPLE.test_data).shape == (1_000,)
     assert Model.from_json(found.model_.to_json()) == found.model_
+
+
+def test_a_schema_that_is_still_described_as_a_draft_is_told_before_a_row_is_read(monkeypatch):
+    said = "Drafted from the rows: the classes that occur."
+    schema = Schema(PEOPLE.schema.columns, PEOPLE.schema.target, target_description=said)
+    monkeypatch.setattr(SmoothBoostClassifier, "_encode", lambda *_: pytest.fail("read"))
+    with (
+        pytest.warns(PrivacyLeakWarning, match="no draft: the classes") as told,
+        pytest.raises(pytest.fail.Exception),
+    ):
+        tuner(estimator=SmoothBoostClassifier(schema=schema)).fit(PEOPLE.data, PEOPLE.target)
+    assert told[0].filename == __file__
 
 
 @pytest.mark.filterwarnings("ignore::smoothboost.WeakPrivacyWarning")

@@ -48,7 +48,7 @@ from smoothboost.settling import Learner as Learner
 from smoothboost.settling import settle
 from smoothboost.table.batches import read_codes
 from smoothboost.table.coded import Table
-from smoothboost.table.draft import draft_schema
+from smoothboost.table.draft import draft_schema, warn_of_draft
 from smoothboost.table.files import is_source
 from smoothboost.table.schema import Boolean, Schema
 
@@ -378,14 +378,7 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
                 self.feature_names_in_ = np.array(schema.names, dtype=object)
             elif hasattr(self, "feature_names_in_"):  # of an earlier fit
                 del self.feature_names_in_
-            if schema.drafted:
-                warnings.warn(
-                    "The schema is a draft: its bounds, categories and classes were read from "
-                    "rows, and the guarantee does not cover that. Replace them by what is "
-                    'publicly known and take "drafted" out of the schema.',
-                    PrivacyLeakWarning,
-                    stacklevel=3,
-                )
+            warn_of_draft(schema, stacklevel=4)
             check_label_kind(schema, y)
             return schema, X, y
         if isinstance(X, Table) or is_source(X):

@@ -29,6 +29,7 @@ from smoothboost.privacy.repeated import BestOf, Runs
 from smoothboost.release.model import Model
 from smoothboost.settling import settle
 from smoothboost.table.coded import Table
+from smoothboost.table.draft import warn_of_draft
 from smoothboost.table.schema import Schema
 
 SEARCHES = ("auto", "each", "random")
@@ -222,6 +223,7 @@ class PrivateTuner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         book = None if self.ledger is None else Ledger.of(self.ledger)
         schema = schema_of(self.estimator.schema)
         assert schema is not None
+        warn_of_draft(schema)
         table = self.estimator._encode(schema, X, y)
         plan = self.plan(table.n_rows)
         warn_of_weakness(plan.epsilon, plan.delta, table.n_rows)

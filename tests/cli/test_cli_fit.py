@@ -237,7 +237,7 @@ def test_a_failed_fit_leaves_no_file_behind(folder, monkeypatch):
         (["--monotone", "age=2"], "Expected --monotone to be COL=+1 or COL=-1, got 'age=2'"),
         (["--monotone", "job=+1"], "no order"),
         (["--rows-per-person", "0"], "Expected --rows-per-person"),
-        (["--target", "wage"], "missing are wage"),
+        (["--target", "wage"], "Expected the target column 'wage' in"),
         (["--target", "age"], "Expected the target 'age' not to be a column"),
         (["--schema", "absent.json"], "absent.json: No such file"),
     ],

@@ -71,6 +71,18 @@ def test_json_has_it_all(folder):
     assert found["labels"]["level"] == "fine"
 
 
+def test_a_draft_that_only_lost_its_mark_is_worth_a_look(folder):
+    run("schema", "draft", "rows.csv", "--target", "income", "-o", "draft.json")
+    check_draft = ("schema", "check", "draft.json", "rows.csv", "--target", "income")
+    assert "no draft" not in run(*check_draft).stdout
+    text = Path("draft.json").read_text()
+    Path("draft.json").write_text(text.replace('"drafted": true', '"drafted": false'))
+    told = " ".join(run(*check_draft).stdout.split())
+    assert "no draft: column 'age', column 'job', column 'member', the classes." in told
+    assert "publicly known, and say so in their descriptions." in told
+    assert json.loads(run(*check_draft, "--json").stdout)["still_drafted"][-1] == "the classes"
+
+
 def test_a_check_holds_no_more_than_a_batch(folder, monkeypatch):
     monkeypatch.setattr(csv_files, "_BLOCK", 5_000)
     sizes = []
@@ -88,7 +100,7 @@ def test_a_check_holds_no_more_than_a_batch(folder, monkeypatch):
 
 
 def test_what_cannot_be_checked_is_refused_without_a_row(folder):
-    assert "missing are wage" in failure(*CHECK, "rows.csv", "--target", "wage")
+    assert "Expected the target column 'wage' in" in failure(*CHECK, "rows.csv", "--target", "wage")
     assert "absent.csv" in failure(*CHECK, "absent.csv")
     Path("rows.csv").write_text(Path("rows.csv").read_text() + "secret-601,4")
     line = failure(*CHECK, "rows.csv")

@@ -32,6 +32,8 @@ PLAN = "plan schema.json --rows 600 --epsilon 1"
 PREDICT = "predict model.json rows.csv -o out.csv"
 EVALUATE = "evaluate model.json rows.csv --target income --epsilon 0.1"
 NEW = "ledger create new.ledger --table people --epsilon 1"
+CHECK = "schema check schema.json rows.csv --target income"
+REPORT = "report model.json -o out.html --evaluate rows.csv --target income"
 DRAFT = "schema draft rows.csv --target income -o out.json"
 
 
@@ -169,7 +171,10 @@ MISTAKES: list[tuple[str, tuple[str, ...]]] = [
     (FIT.replace("rows.csv", "lists.parquet"), ("'age'", "lists.parquet")),
     (f"{FIT} --separator ;;", ("Expected --separator to be one sign", "';;'")),
     (FIT.replace("rows.csv", "lists.parquet") + " --separator ;", ("CSV", "lists.parquet")),
-    (f"{FIT} --target incme", ("missing are incme", "Did you mean 'income'?")),
+    (f"{FIT} --target incme", ("target column 'incme' in rows.csv", "Did you mean 'income'?")),
+    (f"{FIT} --target outcome9", ("'outcome9' in rows.csv", "other columns: 'id', 'income'.")),
+    (CHECK.replace("income", "wages"), ("'wages' in rows.csv", "other columns: 'id', 'income'.")),
+    (REPORT.replace("income", "wages"), ("'wages' in rows.csv", "'income'")),
     (f"{FIT} --target age", ("target 'age'", "schema.json")),
     # schemas
     (f"{FIT} --schema schem.json", ("schem.json: No such file", "Did you mean 'schema.json'?")),
@@ -207,7 +212,7 @@ MISTAKES: list[tuple[str, tuple[str, ...]]] = [
     (PREDICT.replace("out.csv", "out.txt"), ("or .parquet file to write", "out.txt")),
     (PREDICT.replace("out.csv", "rows.csv"), ("rows.csv not to exist", "--force")),
     # drafts and pages
-    (f"{DRAFT} --target incme", ("'incme'", "rows.csv", "Did you mean 'income'?")),
+    (f"{DRAFT} --target incme", ("Expected --target", "'incme'", "Did you mean 'income'?")),
     (DRAFT.replace("income", "job"), ("'job'", "some have none")),
     (DRAFT.replace("rows.csv", "empty.csv"), ("empty.csv", "column names")),
     # ledgers
@@ -243,7 +248,7 @@ MISTAKES: list[tuple[str, tuple[str, ...]]] = [
     ),
     # evaluations
     (EVALUATE.replace("0.1", "inf"), ("Expected --epsilon > 0", "got inf")),
-    (EVALUATE.replace("income", "incme"), ("incme", "rows.csv")),
+    (EVALUATE.replace("income", "incme"), ("'incme' in rows.csv", "Did you mean 'income'?")),
     (f"{EVALUATE} --by wage", ("Expected --by to be a declared column", "'wage'")),
     (f"{EVALUATE} --epsilon 1 --ledger people.ledger -q", ("epsilon = 0.5 is left",)),
     (f"{EVALUATE} --ledger absent.ledger", ("absent.ledger", "create one first")),
@@ -278,7 +283,7 @@ def test_a_first_row_without_a_header_is_not_quoted_however_near_its_cells_are(d
     Path("near.csv").write_text("1,ages,jobs,members,incomes\n" * 3)
     result = CliRunner().invoke(cli.app, shlex.split(FIT.replace("rows.csv", "near.csv")))
     assert result.exit_code == 2
-    assert "missing are age, job, member, income." in result.stderr
+    assert "missing are age, job, member." in result.stderr
     assert "Did you mean" not in result.stderr
 
 

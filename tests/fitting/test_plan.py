@@ -127,6 +127,11 @@ class TestPaper:
         assert total == pytest.approx(1.0, rel=1e-6)
         assert total <= 1.0
 
+    @pytest.mark.parametrize("epsilon", [709, 710, 999, 1000])
+    def test_a_budget_whose_exponential_no_float_holds_has_a_plan(self, epsilon):
+        planned = plan(epsilon=Fraction(epsilon), calibration="paper", delta=1e-5, n_rounds=1)
+        assert 0 < planned.spent <= epsilon
+
     @pytest.mark.parametrize("delta", [0.0, 1e-5])
     def test_it_spends_no_more_than_it_claims(self, delta):
         planned = plan(calibration="paper", delta=delta, n_rounds=99)

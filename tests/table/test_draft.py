@@ -66,7 +66,7 @@ def test_every_decision_is_explained():
 
 
 def test_a_description_has_no_figure_of_the_rows():
-    # It may stay when a person has replaced all else.
+    # A person who replaces all else may leave it, and a fit only warns of that.
     for name in ("age", "lab", "city", "postcode"):
         assert not any(letter.isdigit() for letter in COLUMNS[name].description), name
 
@@ -132,6 +132,7 @@ def test_many_words_are_cut_to_the_frequent_ones():
     assert len(COLUMNS["city"].values) == 100
     assert COLUMNS["city"].other
     assert "declare groups" in COLUMNS["city"].description
+    assert "none are proposed, as words that begin alike" in COLUMNS["city"].description
     words = [f"word{at}" for at in range(254)] * 3
     assert len(drafted(words).values) == 254
     assert drafted([*words, *["one more"] * 3]).n_codes == 102
@@ -139,13 +140,55 @@ def test_many_words_are_cut_to_the_frequent_ones():
 
 def test_many_codes_are_grouped_by_how_they_begin():
     column = COLUMNS["icd"]
-    assert len(column.groups) == 9
-    assert column.groups["A0…"][:2] == ("A00.0", "A00.3")
+    assert len(column.groups) == 90
+    assert column.groups["A00…"][:2] == ("A00.0", "A00.3")
     assert sum(map(len, column.groups.values())) == FRAME["icd"].nunique()
-    assert "first 2 letter(s)" in column.description
-    odd = [f"{chr(0x4E00 + at)}1" for at in range(100)]
-    many = [f"A{at}" for at in range(1000)]
+    assert "first 3 letter(s)" in column.description
+    odd = [f"{chr(0x4E00 + at)}1" for at in range(254)]
+    many = [f"A{at}" for at in range(3000)]
     assert drafted([*odd, *many] * 3).groups is None  # too many beginnings
+    assert len(drafted([*odd[:253], *many] * 3).groups) == 254
+    assert len(drafted([f"DE2020-00-{text}" for text in many] * 3).groups) == 100
+
+
+def test_digits_that_begin_with_zero_are_codes_also_with_points():
+    nace = [f"{at // 5 + 1:02d}.{at % 5 + 1}" for at in range(400)]
+    assert len(drafted(nace * 3).groups) == 80
+    assert drafted([text.removeprefix("0") for text in nace] * 3).kind == "numeric"
+
+
+def test_long_numbers_of_one_length_may_be_codes():
+    zips = [str(10_115 + 7 * at) for at in range(255)]
+    words = "All are equally long: if they are codes, declare groups of a code book."
+    assert words in drafted([*zips, *zips]).description
+    assert words not in drafted([*zips[:254]] * 2).description
+    assert words not in drafted([*zips, "9999"] * 2).description
+
+
+MEASURED = [f"{at / 10}" for at in range(60)]
+
+
+@pytest.mark.parametrize("limits", [["<0.6", "> 100"], ["<=0,6", "≥ 100"]])
+def test_limits_of_a_device_among_numbers_leave_them_numbers(limits):
+    column = drafted([*MEASURED, *limits * 20])
+    assert plain(column) == Numeric(low=0, high=6)
+    assert "count as missing. To keep what those with < or > say, write a number" in (
+        column.description
+    )
+    found = Schema({"n": column}, ["no", "yes"]).check([[c] for c in [*MEASURED, *limits * 20]])
+    assert found.columns["n"].counts["unreadable"] == 40
+
+
+def test_comparisons_among_words_or_few_numbers_are_categories():
+    assert drafted(["<5", "5", ">5"] * 9).kind == "categorical"
+    assert drafted([*MEASURED, *["<0.6"] * 20, *["soon", "late"] * 8]).kind == "categorical"
+    assert drafted([*MEASURED, *["<0.6"] * 20, "soon"]).kind == "numeric"
+
+
+def test_limits_with_a_decimal_comma_ask_for_the_mark():
+    cells = [*(text.replace(".", ",") for text in MEASURED[:10]), "<0,6", "< 0,5", ">9,9"] * 2
+    left_out = propose(pd.DataFrame({"crp": cells, "flag": "yes"}), [0, 1] * 13).left_out
+    assert "name their decimal mark (--decimal ,)" in left_out["crp"]
 
 
 @pytest.mark.parametrize(

@@ -211,3 +211,19 @@ def test_a_future_version_says_what_may_read_it():
 def test_an_unknown_column_key_is_named_with_its_column():
     with pytest.raises(ValueError, match=r"'a'.*got 'hihg'"):
         Schema.from_dict(column_document(kind="numeric", low=0, hihg=1))
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("unit", 'a unit of "day", "month" or "year", such as "unit": "month"; there is none'),
+        ("low", 'such as "low": "2015-01-01"'),
+        ("high", 'such as "high": "2024-12-31"'),
+    ],
+)
+def test_what_a_date_lacks_is_named_with_an_example(key, words):
+    whole = {"kind": "date", "low": "2020", "high": "2021", "unit": "year"}
+    without = {name: value for name, value in whole.items() if name != key}
+    Schema.from_dict(column_document(**whole))
+    with pytest.raises(ValueError, match=f"Column 'a': Expected .*{words}"):
+        Schema.from_dict(column_document(**without))

@@ -184,7 +184,7 @@ def test_an_empty_stream_says_that_it_can_be_read_once():
     ("stream", "target", "message"),
     [
         (TABLE.drop_columns(["age"]).to_reader(), "ill", "in the stream; missing are age"),
-        (TABLE.to_reader(), "sick", "in the stream; missing are sick"),
+        (TABLE.to_reader(), "sick", "target column 'sick' in the stream"),
         (TABLE.to_reader(), "age", "the target 'age' not to be a declared column"),
         (TABLE.to_reader(), TABLE["ill"], "y to name the column of the classes.*got a Chunked"),
         (

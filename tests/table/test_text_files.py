@@ -346,7 +346,7 @@ def test_which_rows_have_a_declared_column_decides_nothing(tmp_path, monkeypatch
 def test_a_target_that_no_row_has_is_told(tmp_path):
     path = written(tmp_path, b'{"member": true, "ill": "no"}\n', "rows.jsonl")
     schema = Schema({"member": Boolean()}, target=["no", "yes"])
-    with pytest.raises(ValueError, match=r"missing are il\.$"):
+    with pytest.raises(ValueError, match=r"target column 'il' in .*, got none of that name\.$"):
         read_codes(schema, path, "il")
 
 

@@ -101,6 +101,7 @@ PARAMETERS = {
     "decimal": "--decimal",
     "splits": "--splits",
     "threshold": "--threshold",
+    "y": "--target",
 }
 """The option of each parameter of the estimator."""
 

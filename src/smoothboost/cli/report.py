@@ -95,11 +95,14 @@ def report(
 
 def _measured(model: Model, evaluate: Path, target: str | None, reading: Reading) -> Holdout:
     from smoothboost.release.report.holdout import measure
-    from smoothboost.table.files import read_table
+    from smoothboost.table.files import parts_of, read_parts
 
     if target is None:
         raise ValueError(
             "Expected --target with --evaluate: the column that holds the classes, got none."
         )
-    rows = read_table(evaluate, [*model.columns_used, target], reading)
+    parts = parts_of(evaluate, reading)
+    for part in parts:
+        part.check(model.columns_used, target)
+    rows = read_parts(parts, [*model.columns_used, target])
     return measure(model, rows.drop_columns([target]), rows[target], evaluate.name)

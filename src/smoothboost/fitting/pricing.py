@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 PAPERS_MECHANISM = "exponential"
 """What the paper chooses with."""
+_EXP_HOLDS = 700.0
+"""A float holds the exponential of that, and not of much more."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,7 @@ def _paper_rates(plan: Plan, choices: Sequence[Choice]) -> list[Fraction]:
             largest(
                 float(epsilon),
                 lambda level: advanced_composition(level, plan.n_rounds, delta),
-                start=float(epsilon) / plan.n_rounds,
+                start=min(float(epsilon) / plan.n_rounds, _EXP_HOLDS),
             )
         )
     eta = per_round * measure.density * measure.n_rows / (measure.mass << measure.unit_bits)

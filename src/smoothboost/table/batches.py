@@ -102,9 +102,9 @@ def _check(schema: Schema, parts: Sequence[Part], target: Any) -> None:
         raise ValueError(f"Expected the target {target!r} not to be a declared column, got it.")
     for part in parts:
         if part.names_in_rows:  # which cells a row leaves out may not decide an error
-            part.check([target])
+            part.check([], target)
             continue
-        part.check([*schema.names, target])
+        part.check(schema.names, target)
         try:
             declared_columns(schema, part.schema.empty_table().select(list(schema.names)))
         except ValueError as error:

@@ -18,6 +18,7 @@ from smoothboost._show import progress
 from smoothboost.table.cells import Met, codes_of_values, meet, meet_values, texts_at
 from smoothboost.table.check_words import (
     FINE,
+    LOOK,
     NOT_PRIVATE,
     WRONG,
     Seen,
@@ -26,6 +27,7 @@ from smoothboost.table.check_words import (
     of_column,
     of_columns_not_declared,
     of_labels,
+    of_still_drafted,
 )
 from smoothboost.table.coded import (
     DeclaredColumns,
@@ -62,6 +64,8 @@ class SchemaCheck:
         The same for the labels, if they were named.
     not_declared : tuple of str
         The columns that are there and not declared, which no fit reads.
+    still_drafted : tuple of str
+        What is described as a draft describes it, though the schema says that it is none.
 
     Examples
     --------
@@ -76,6 +80,7 @@ class SchemaCheck:
     columns: Mapping[str, Verdict]
     labels: Verdict | None
     not_declared: tuple[str, ...]
+    still_drafted: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -99,6 +104,8 @@ class SchemaCheck:
             yield FINE, "The labels were not looked at: name their column."
         if self.not_declared:
             yield FINE, of_columns_not_declared(self.not_declared)
+        if self.still_drafted:
+            yield LOOK, of_still_drafted(self.still_drafted)
 
     def __str__(self) -> str:
         return "\n".join(text for _, text in self.lines())
@@ -114,6 +121,7 @@ class SchemaCheck:
             "columns": {name: verdict.to_dict() for name, verdict in self.columns.items()},
             "labels": None if self.labels is None else self.labels.to_dict(),
             "not_declared": list(self.not_declared),
+            "still_drafted": list(self.still_drafted),
         }
 
 
@@ -160,9 +168,11 @@ def _names_in(schema: Schema, parts: Sequence[Part], target: str | None) -> list
     if target in schema.columns:
         raise ValueError(f"Expected the target {target!r} not to be a declared column, got it.")
     for part in parts:
-        part.check([] if target is None else [target])
-        if not set(schema.names) & set(part.schema.names):
+        found = [name for name in schema.names if name in part.schema.names]
+        if not found:
             part.check(schema.names)  # says what is missing, and what may be the reason
+        # With half of the declared names in it, the first line is a header and nobody's row.
+        part.check(found if 2 * len(found) >= len(schema.names) else [], target)
     others = [set(part.schema.names) for part in parts]
     return [name for name in parts[0].schema.names if all(name in each for each in others)]
 
@@ -234,7 +244,8 @@ class _Look:
         labels = None
         if self._labels is not None:
             labels = of_labels(self._schema.target, self._labels.seen())
-        return SchemaCheck(self.n_rows, verdicts, labels, tuple(self._not_declared))
+        others, left = tuple(self._not_declared), self._schema.still_drafted
+        return SchemaCheck(self.n_rows, verdicts, labels, others, left)
 
 
 class _Tally:

@@ -10,7 +10,7 @@ from typing import Any
 
 from smoothboost.table.cells import Met
 from smoothboost.table.columns import Boolean, Categorical, Column, Date, Numeric
-from smoothboost.table.declared import Label, text_of
+from smoothboost.table.declared import DRAFTED, Label, text_of
 
 FINE, LOOK, WRONG = "fine", "look", "wrong"
 NOT_PRIVATE = (
@@ -135,6 +135,15 @@ def of_absent_column(name: str, others: Sequence[str]) -> Verdict:
 def of_columns_not_declared(names: Sequence[str]) -> str:
     """Say which columns are there and not declared."""
     return f"Not declared, so never read by a fit: {', '.join(names)}."
+
+
+def of_still_drafted(names: Sequence[str]) -> str:
+    """Say that a schema, which says it is no draft, describes these as a draft does."""
+    return (
+        f'Described as "{DRAFTED}", in a schema that says it is no draft: {_first(names)}. The '
+        "guarantee does not cover what a draft read. Replace bounds, values and classes by what is "
+        "publicly known, and say so in their descriptions."
+    )
 
 
 def likely(text: str, declared: Sequence[str]) -> str | None:
@@ -322,10 +331,13 @@ def _percent(share: float) -> str:
 
 
 def _listed(values: Sequence[tuple[str, int]]) -> str:
-    more = ", …" if len(values) > _SHOWN else ""
-    return ", ".join(repr(text) for text, _ in values[:_SHOWN]) + more
+    return _quoted([text for text, _ in values])
 
 
 def _quoted(texts: Sequence[str]) -> str:
-    more = ", …" if len(texts) > _SHOWN else ""
-    return ", ".join(repr(text) for text in texts[:_SHOWN]) + more
+    return _first([repr(text) for text in texts])
+
+
+def _first(words: Sequence[str]) -> str:
+    more = ", …" if len(words) > _SHOWN else ""
+    return ", ".join(words[:_SHOWN]) + more

@@ -10,7 +10,6 @@ from io import StringIO
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from smoothboost.table._csv_rows import whole_rows
@@ -21,7 +20,6 @@ SEPARATORS = (",", ";", "\t", "|")
 """Those that are recognised."""
 DECIMALS = (".", ",")
 """What may stand before the fraction of a number."""
-_COMMA = r"^(\s*[+-]?[0-9]+),([0-9]+\s*)$"
 _BLOCK = 1 << 22  # bytes at once, and as many more as the rest of a row takes
 _MARK = codecs.BOM_UTF8
 _SEP = re.compile(r'"?sep=((?![\w"])[\t -~])"?(\r\n|\n|\r)', re.IGNORECASE)
@@ -32,7 +30,7 @@ def csv_part(source: TextBytes, separator: str | None = None, decimal: str = "."
     """Return the rows of a CSV file; without a separator, the header says which it is.
 
     So may a line like "sep=;" before it. Several columns without a name, at the end, are left out.
-    Where the decimal mark is a comma, cells like "12,5" are read as "12.5", in every column.
+    Where the decimal mark is a comma, the part reads "12,5" as "12.5", in every column.
     """
     what = f"{source.name} to be whole, and CSV in {source.encoding.upper()}"
     head = source.head_text()
@@ -83,11 +81,13 @@ def csv_part(source: TextBytes, separator: str | None = None, decimal: str = "."
                 parsing.newlines_in_values = at == 0
                 table = pa_csv.read_csv(pa.BufferReader(rows), reading, parsing, converting)
                 for batch in table.to_batches():
-                    cells = [_decoded(column, decimal) for column in batch.columns]
+                    cells = [_decoded(column) for column in batch.columns]
                     yield pa.RecordBatch.from_arrays(cells, names=columns)
 
     schema = pa.schema([(name, pa.string()) for name in names])
-    return Part(source.name, schema, read, separator=separator, hint=hint, is_text=True)
+    return Part(
+        source.name, schema, read, separator=separator, decimal=decimal, hint=hint, is_text=True
+    )
 
 
 def _header(head: str, separator: str | None) -> tuple[list[str], str, str]:
@@ -108,16 +108,15 @@ def _names(head: str, separator: str) -> list[str]:
     return next(csv.reader(StringIO(head, newline=""), delimiter=separator), [])
 
 
-def _decoded(cells: pa.Array, decimal: str) -> pa.Array:
+def _decoded(cells: pa.Array) -> pa.Array:
     """Return bytes as text; those that are not UTF-8 never decide whether a file can be read."""
     try:
-        texts = cells.cast(pa.string())
+        return cells.cast(pa.string())
     except pa.ArrowInvalid:
         decoded = (
             None if cell is None else cell.decode(errors="replace") for cell in cells.tolist()
         )
-        texts = pa.array(decoded, pa.string())
-    return texts if decimal == "." else pc.replace_substring_regex(texts, _COMMA, r"\1.\2")
+        return pa.array(decoded, pa.string())
 
 
 def _blocks(stream: Any, separator: int, before: bytes = b"") -> Iterator[memoryview]:

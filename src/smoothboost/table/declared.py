@@ -14,6 +14,8 @@ from smoothboost.table.canonical import MOST_DIGITS
 
 MAX_CODES = 256
 """A code is one byte."""
+DRAFTED = "Drafted from the rows"
+"""How a draft begins its descriptions."""
 
 Label = str | int | float | bool
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
+from smoothboost.exceptions import PrivacyLeakWarning
+from smoothboost.table.check_words import of_still_drafted
 from smoothboost.table.proposals import propose
 from smoothboost.table.schema import Schema
 
@@ -24,3 +27,18 @@ def draft_schema(frame: Any, labels: Any) -> Schema:
     (0.5, 2.0)
     """
     return Schema(**propose(frame, labels, identifiers=True).facts)
+
+
+def warn_of_draft(schema: Schema, stacklevel: int = 3) -> None:
+    """Warn of a schema that is a draft, or describes itself as one; of no row."""
+    if schema.drafted:
+        words = (
+            "The schema is a draft: its bounds, categories and classes were read from rows, and "
+            "the guarantee does not cover that. Replace them by what is publicly known and take "
+            '"drafted" out of the schema.'
+        )
+    elif left := schema.still_drafted:
+        words = of_still_drafted(left)
+    else:
+        return
+    warnings.warn(words, PrivacyLeakWarning, stacklevel=stacklevel)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+_COMMA = r"^(\s*[+-]?[0-9]+),([0-9]+\s*)$"
 _PLAIN = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?$"
 
 
@@ -38,3 +39,15 @@ def plain_numbers(cells: Any) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         there = np.asarray(pc.is_valid(cells)) & ~np.asarray(plain)
         others = np.flatnonzero(there)
     return np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64), others
+
+
+def with_points(texts: pa.Table) -> pa.Table:
+    """Write a decimal comma as a point, in every cell that is a number with one.
+
+    Examples
+    --------
+    >>> with_points(pa.table({"crp": ["12,5", "<0,6", "1,2,3"]}))["crp"].to_pylist()
+    ['12.5', '<0,6', '1,2,3']
+    """
+    cells = [pc.replace_substring_regex(each, _COMMA, r"\1.\2") for each in texts.columns]
+    return pa.table(cells, schema=texts.schema)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from itertools import count
 from math import floor, log10
 from typing import Any
 
@@ -18,7 +19,7 @@ from smoothboost.table.coded import as_frame
 from smoothboost.table.columns import Boolean, Categorical, Column, Date, Numeric
 from smoothboost.table.cuts import automatic_scale
 from smoothboost.table.dates import text_of_date
-from smoothboost.table.declared import MAX_CODES, Label
+from smoothboost.table.declared import DRAFTED, MAX_CODES, Label
 from smoothboost.table.files import Reading, is_source, parts_of, read_parts
 
 MOSTLY = 0.9
@@ -29,8 +30,6 @@ MAX_CATEGORIES = MAX_CODES - 2
 """As many have codes of their own, beside other and missing."""
 FREQUENT = 100
 """Of more words than that, so many are proposed."""
-MAX_GROUPS = 64
-"""Codes are grouped by the longest beginnings of which there are not more."""
 LOW_END = 0.01
 """A range is cut on a log scale if half of the numbers are in this share of it."""
 HARDLY, FEWEST = 100, 20
@@ -40,9 +39,9 @@ DAYS, YEARS = 92, 30
 
 _CODE = re.compile(r"[A-Za-z]{0,3}[0-9][0-9A-Za-z.\-/]*")
 _OTHER_DATE = re.compile(r"[0-9]{1,2}[./-][0-9]{1,2}[./-]([0-9]{4}|[0-9]{2})(\s.*)?")
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_DECIMAL_COMMA = re.compile(r"([<>]=?|[≤≥])?\s*[+-]?[0-9]+,[0-9]+")
+_LIMIT = re.compile(r"([<>]=?|[≤≥])\s*[+-]?[0-9]+([.,][0-9]+)?")
 _ID_NAME = re.compile(r"(?i:(^|[\s_.\-])(id|nr|key|mrn|ssn|uuid|guid)$)|[a-z](ID|Id|Nr)$")
-_READ = "Drafted from the rows"
 _REPLACE = "replace them by public ones"
 
 
@@ -68,7 +67,7 @@ class Draft:
     def facts(self) -> dict[str, Any]:
         """The arguments of the schema."""
         positive = f"; {self.target[1]!r} is the positive one" if len(self.target) == 2 else ""
-        said = f"{_READ}: the classes that occur{positive}."
+        said = f"{DRAFTED}: the classes that occur{positive}."
         return {
             "columns": self.columns,
             "target": self.target,
@@ -166,7 +165,7 @@ def propose_column(name: str, cells: Sequence[Any], identifiers: bool = False) -
     words = {text.lower() for text in texts}
     pairs: tuple[set[str], ...] = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"})
     if words in pairs or words <= pairs[0] or words <= pairs[1]:
-        return Boolean(description=f"{_READ}: all cells read as true or false.")
+        return Boolean(description=f"{DRAFTED}: all cells read as true or false.")
     number_or_date = _number(name, present, texts, identifiers) or _date(present)
     return number_or_date or _unreadable(texts) or _categories(texts, counts)
 
@@ -184,18 +183,23 @@ def _texts(cells: Sequence[Any]) -> tuple[list[str], list[int]]:
 def _number(
     name: str, present: list[Any], texts: list[str], identifiers: bool
 ) -> Column | str | None:
-    if all(re.fullmatch("[0-9]+", text) for text in texts) and any(
-        re.fullmatch("0[0-9]+", text) for text in texts
+    if all(re.fullmatch("[0-9][0-9.]*", text) for text in texts) and any(
+        re.fullmatch("0[0-9][0-9.]*", text) for text in texts
     ):
-        return None  # 007 is no number, but a code
+        return None  # 007 and 01.11 are no numbers, but codes
     numbers = read_numbers(objects(present))
-    unread = float(np.isnan(numbers).mean())
-    if unread > 1 - MOSTLY:
-        return None
-    junk = " Some cells are no numbers, and count as missing." if unread else ""
     finite = numbers[np.isfinite(numbers)]
+    n_unread = int(np.isnan(numbers).sum())
+    limits = {text for text in texts if _LIMIT.fullmatch(text)}
+    n_limits = sum(str(value).strip() in limits for value in present) if limits else 0
+    # Beside many numbers, "<5" is the limit of a device; beside "5" alone, it is a category.
+    n_words = n_unread - (n_limits if len(limits) < len(np.unique(finite)) else 0)
+    if n_words > (1 - MOSTLY) * len(present):
+        return None
+    junk = " Some cells are no numbers, and count as missing." if n_unread else ""
+    junk += " To keep what those with < or > say, write a number in their place." * bool(limits)
     if not len(finite):
-        return Numeric(low=-0.5, high=0.5, description=f"{_READ}: no finite numbers.{junk}")
+        return Numeric(low=-0.5, high=0.5, description=f"{DRAFTED}: no finite numbers.{junk}")
     low, high = float(finite.min()), float(finite.max())
     # Beyond, floats are whole whatever the values were.
     whole = bool(np.all(finite == np.floor(finite))) and max(-low, high) < EXACT
@@ -207,9 +211,11 @@ def _number(
         column = Numeric(low=low, high=high, scale=scale, integer=whole)
     except ValueError:  # floats between the bounds are too few for bins
         return "its numbers are too close together for their size"
-    said = [f"{_READ}: {'whole ' if whole else ''}numbers; bounds rounded outwards, {_REPLACE}."]
+    said = [f"{DRAFTED}: {'whole ' if whole else ''}numbers; bounds rounded outwards, {_REPLACE}."]
     if whole and column.n_ordered == high - low + 1:
         said.append("Every number has a bin of its own.")
+    if whole and len(texts) > MAX_CATEGORIES and len({len(text) for text in texts}) == 1:
+        said.append("All are equally long: if they are codes, declare groups of a code book.")
     if scale != "linear":
         said.append(f"The range is wide, so bins are narrower at its low end ({scale}).")
     if finite.min() == finite.max():
@@ -275,7 +281,7 @@ def _date(present: list[Any]) -> Column | str | None:
     ends = {"day": ("-01-01", "-12-31"), "month": ("-01", "-12"), "year": ("", "")}[unit]
     rounded = "decades" if unit == "year" else "years"
     junk = " Some cells are no dates, and count as missing." if unread else ""
-    said = f"{_READ}: dates, in {unit}s; bounds are whole {rounded}, {_REPLACE}.{junk}"
+    said = f"{DRAFTED}: dates, in {unit}s; bounds are whole {rounded}, {_REPLACE}.{junk}"
     return Date(f"{low}{ends[0]}", f"{high}{ends[1]}", unit=unit, description=said)
 
 
@@ -302,9 +308,9 @@ def _categories(texts: list[str], counts: list[int]) -> Column | str:
         return "its text hardly repeats, as that of names and identifiers"
     if len(texts) > MAX_CATEGORIES:
         codes = sum(_CODE.fullmatch(text) is not None for text in texts)
-        few = len({text[0] for text in texts}) <= MAX_GROUPS
+        few = len({text[0] for text in texts}) <= MAX_CATEGORIES
         return _grouped(texts) if codes >= MOSTLY * len(texts) and few else _frequent(texts, counts)
-    said = f"{_READ}: the values that occur, {_REPLACE}. Others count as another value."
+    said = f"{DRAFTED}: the values that occur, {_REPLACE}. Others count as another value."
     if any("\ufffd" in text for text in texts):
         said += " SOME LETTERS COULD NOT BE READ: name the file's encoding (--encoding latin-1)."
     return Categorical(texts, description=said)
@@ -313,23 +319,28 @@ def _categories(texts: list[str], counts: list[int]) -> Column | str:
 def _frequent(texts: list[str], counts: list[int]) -> Categorical:
     order = np.argsort(-np.array(counts), kind="stable")[:FREQUENT]
     said = (
-        f"{_READ}: the most frequent of too many values; others count as another "
-        "value. Better, declare groups of all of them, from a code book."
+        f"{DRAFTED}: the most frequent of too many values; others count as another "
+        "value. Better, declare groups of all of them, from a code book: none are proposed, as "
+        "words that begin alike have nothing else in common."
     )
     kept = sorted(texts[at] for at in order) or ["none"]
     return Categorical(kept, description=said)
 
 
 def _grouped(texts: list[str]) -> Categorical:
-    """Group codes by how they begin."""
-    size = 1
-    while len({text[: size + 1] for text in texts}) <= MAX_GROUPS:
-        size += 1
+    """Group codes by the shortest beginnings of which there are most, and not too many."""
+    size = most = 1
+    for longer in count(1):
+        found = len({text[:longer] for text in texts})
+        if found > MAX_CATEGORIES:
+            break
+        if found > most:
+            size, most = longer, found
     groups: dict[str, list[str]] = {}
     for text in texts:
         groups.setdefault(f"{text[:size]}…", []).append(text)
     said = (
-        f"{_READ}: more codes than the {MAX_CATEGORIES} that a column may have, so grouped by "
+        f"{DRAFTED}: more codes than the {MAX_CATEGORIES} that a column may have, so grouped by "
         f"their first {size} letter(s). Replace the groups by those of a code book."
     )
     return Categorical(groups=groups, description=said)

@@ -20,6 +20,7 @@ from smoothboost.exceptions import PrivacyLeakWarning
 from smoothboost.table.canonical import canonical_text, content_hash, parsed, read_text, refusing
 from smoothboost.table.columns import KINDS, Boolean, Categorical, Column, Date, Numeric
 from smoothboost.table.declared import (
+    DRAFTED,
     MAX_CODES,
     Label,
     as_label,
@@ -66,6 +67,11 @@ _VERSION_1_DEFAULTS: dict[str, dict[str, Any]] = {
     Boolean.kind: {"missing": False},
 }
 """What columns of version 1 mean where they do not say."""
+_DATES_NEED = {
+    "unit": 'a unit of "day", "month" or "year", such as "unit": "month"',
+    "low": 'the earliest date, such as "low": "2015-01-01"',
+    "high": 'the latest date, such as "high": "2024-12-31"',
+}
 MOST_COLUMNS = 2**15
 _SINCE_VERSION_2 = {"base_rates", "target_description", "description", "integer", "groups"}
 
@@ -134,6 +140,21 @@ class Schema:
     def names(self) -> tuple[str, ...]:
         """The column names, in order."""
         return tuple(self.columns)
+
+    @property
+    def still_drafted(self) -> tuple[str, ...]:
+        """What is described as a draft describes it, in a schema that says it is none.
+
+        Examples
+        --------
+        >>> read = Boolean(description="Drafted from the rows: all cells read as true or false.")
+        >>> Schema({"age": Boolean(), "sex": read}, target=["no", "yes"]).still_drafted
+        ("column 'sex'",)
+        """
+        said = {f"column {name!r}": column.description for name, column in self.columns.items()}
+        said["the classes"] = self.target_description
+        left = tuple(name for name, words in said.items() if (words or "").startswith(DRAFTED))
+        return () if self.drafted else left
 
     def position(self, name: str) -> int:
         """Return where a column stands, from 0.
@@ -441,6 +462,8 @@ def _column_from_dict(name: str, document: Any) -> Column:
             f"Expected column {name!r} to have only {', '.join(sorted(known))}, "
             f"got {', '.join(map(repr, sorted(unknown)))}."
         )
+    if kind is Date and (lacking := [key for key in _DATES_NEED if key not in arguments]):
+        raise ValueError(f"Column {name!r}: Expected {_DATES_NEED[lacking[0]]}; there is none.")
     try:
         if "groups" in arguments:
             arguments["groups"] = _groups_from_list(arguments["groups"])

@@ -12,10 +12,12 @@ import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 from narwhals.stable.v2.dependencies import is_into_dataframe, is_into_series
 
-from smoothboost._validate import near
+from smoothboost._validate import near, shortened, shown
+from smoothboost.table.numerals import with_points
 
 _CELLS_AT_ONCE = 1 << 22
 _MOST_ROWS_AT_ONCE = 1 << 17
+_FEW = 12  # names that can be read at a glance
 
 Read = Callable[[list[str], int], Iterator[pa.RecordBatch]]
 """Yields batches that have some columns, decoded by so many threads."""
@@ -37,6 +39,8 @@ class Part:
         How many there are, where that is known before they are read.
     separator : str, default ","
         What stands between the cells of a CSV file.
+    decimal : {".", ","}, default "."
+        The decimal mark in its cells, all of which are text if it is a comma.
     hint : str, default ""
         What to say where columns are missing.
     line : str or None, default None
@@ -50,6 +54,7 @@ class Part:
     read: Read
     n_rows: int | None = None
     separator: str = ","
+    decimal: str = "."
     hint: str = ""
     line: str | None = None
     is_text: bool = False
@@ -59,8 +64,8 @@ class Part:
         """Whether each row names its cells, as JSON lines do: `schema` has those of some rows."""
         return self.line is not None
 
-    def check(self, needed: Sequence[str]) -> None:
-        """Raise unless the needed columns are there, and each column once."""
+    def check(self, needed: Sequence[str], target: str | None = None) -> None:
+        """Raise unless the needed columns and the target are there, and each column once."""
         names = Counter(self.schema.names)
         # Undeclared names are not shown: without a header, they are somebody's row.
         repeated = sorted(name for name, times in names.items() if times > 1)
@@ -73,21 +78,44 @@ class Part:
         if missing := [name for name in needed if name not in names]:
             # With half of the declared names in it, the first line is a header and nobody's row.
             is_header = 2 * len(missing) <= len(needed)
-            hint = near(missing[0], [*names.keys() - set(needed)]) if is_header else ""
+            hint = near(missing[0], [*names.keys() - {*needed, target}]) if is_header else ""
             raise ValueError(
                 f"Expected all declared columns in {self.name}; missing are "
                 f"{', '.join(missing)}.{hint or self.hint}"
             )
+        if target is not None and target not in names:
+            others = [name for name in names if name not in needed]
+            hint = self._hint_at(target, others) if needed else ""  # with them, it is a header
+            raise ValueError(
+                f"Expected the target column {shown(target)} in {self.name}, got none of that "
+                f"name.{hint or self.hint}"
+            )
 
-    def batches(self, columns: Sequence[str], n_threads: int = 1) -> Iterator[pa.Table]:
-        """Yield the rows of some columns in tables, at least one of them, which may be empty."""
+    @staticmethod
+    def _hint_at(target: str, others: Sequence[str]) -> str:
+        """Name the column that may be meant, or else all that may be, if they are few."""
+        listed = f" Its other columns: {', '.join(map(repr, others))}."
+        return near(target, others) or (shortened(listed) if 0 < len(others) <= _FEW else "")
+
+    def batches(
+        self, columns: Sequence[str], n_threads: int = 1, as_written: bool = False
+    ) -> Iterator[pa.Table]:
+        """Yield the rows of some columns in tables, at least one of them, which may be empty.
+
+        Cells that stay as written are not ready to be read: see `readable`.
+        """
         wanted = list(columns)
         empty = True
         for batch in self.read(wanted, n_threads):
             empty = False
-            yield pa.Table.from_batches([batch]).select(wanted)
+            rows = pa.Table.from_batches([batch]).select(wanted)
+            yield rows if as_written else self.readable(rows)
         if empty:
             yield self.schema.empty_table().select(wanted)
+
+    def readable(self, rows: pa.Table) -> pa.Table:
+        """Return rows with points for decimal marks, as numbers are read."""
+        return rows if self.decimal == "." else with_points(rows)
 
 
 def n_rows_of(parts: Sequence[Part]) -> int | None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from smoothboost import Boolean, Categorical, Date, Model, Numeric, Schema
 from smoothboost.link import Link
 from smoothboost.release.exports import scorer, to_python
 from smoothboost.rules import Literal, LiteralRule
+from smoothboost.table.files import read_table
 
 
 def score_of(released: Model):
@@ -56,6 +58,75 @@ def test_the_file_scores_csv_without_any_library(tmp_path, n_classes):
     names = [f"p({label})" for label in released.schema.target]
     found = [[float(row[name]) for name in names] for row in written]
     np.testing.assert_allclose(found, released.predict_proba(cells), rtol=1e-12, atol=0)
+
+
+HEADER = b"age,sex\n"
+ODD_FILES = {
+    "blank lines": HEADER + b"\n10,F\n\n70,M\n\n\n",
+    "blank lines of another program": b"age,sex\r\n10,F\r\n\r\n70,M\r\n",
+    "lines that end in a return": b"age,sex\r10,F\r\r70,M\r",
+    "lines that end in all ways": HEADER + b"10,F\r70,M\r\n\n5,F\r\r\n70,M\n\r\n70,F",
+    "line ends in quotes": HEADER + b'10,"a\rb"\n70,"a\nb"\n10,"a\r\n\nb"\n',
+    "quotes in cells": HEADER + b'10,a"b"\n70,"a"b\n"","a""b"\n',
+    "spaces about names": b" age , sex\n10, F \n",
+    "a mark at the start": b"\xef\xbb\xbf" + HEADER + b"70,F\n",
+    "bytes that are not UTF-8": HEADER + b"70,\xff\n",
+    "a long cell": HEADER + b"70," + b"x" * 200_000 + b"\n",
+    "no rows": HEADER,
+}
+REFUSED_FILES = {
+    "nothing": b"",
+    "a row with too few cells": HEADER + b"10\n",
+    "a row with too many cells": HEADER + b"10,F,1\n",
+    "spaces for a row": HEADER + b"  \n",
+    "a quote that does not end": HEADER + b'10,"F\n70,M\n',
+    "a name twice": b"age,age,sex\n10,10,F\n",
+    "a name that is added": b"age,sex,p(no)\n10,F,1\n",
+    "a name that is not UTF-8": b"age,\xff\n10,F\n",
+    "a column that is not there": b"sex\nF\n",
+    "a blank first line": b"\n" + HEADER + b"10,F\n",
+}
+
+
+@pytest.fixture(scope="module")
+def of_two_columns(tmp_path_factory) -> tuple[Model, Path]:
+    """A model of three bins of age, missing among them, and the program that it is."""
+    schema = Schema({"age": Numeric(edges=[30.0]), "sex": Categorical(["F", "M"])}, ["no", "yes"])
+    rules = [LiteralRule(Literal(0, 2, 3), 1, 0), LiteralRule(Literal.at_most(0, 0), 0, 1)]
+    released = model(rules, schema)
+    path = tmp_path_factory.mktemp("program") / "scorer.py"
+    path.write_text(to_python(released), encoding="utf-8")
+    return released, path
+
+
+def as_a_program(path: Path, text: bytes) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-I", "-S", str(path)]
+    return subprocess.run(command, input=text, capture_output=True, check=False)
+
+
+@pytest.mark.parametrize("text", ODD_FILES.values(), ids=ODD_FILES)
+def test_the_program_reads_and_writes_odd_files_as_predict_does(of_two_columns, tmp_path, text):
+    released, program = of_two_columns
+    (tmp_path / "rows.csv").write_bytes(text)
+    released.write_predictions(tmp_path / "rows.csv", tmp_path / "scored.csv")
+    ran = as_a_program(program, text)
+    assert ran.stderr == b""
+    expected = read_table(tmp_path / "scored.csv").to_pydict()
+    (tmp_path / "ran.csv").write_bytes(ran.stdout)
+    found = read_table(tmp_path / "ran.csv").to_pydict()
+    assert found == expected
+
+
+@pytest.mark.parametrize("text", REFUSED_FILES.values(), ids=REFUSED_FILES)
+def test_the_program_refuses_what_predict_refuses_and_quotes_no_row(of_two_columns, tmp_path, text):
+    released, program = of_two_columns
+    (tmp_path / "rows.csv").write_bytes(text)
+    with pytest.raises(ValueError, match="Expected"):
+        released.write_predictions(tmp_path / "rows.csv", tmp_path / "scored.csv")
+    ran = as_a_program(program, text)
+    assert ran.returncode == 1
+    assert ran.stderr.startswith(b"Expected ")
+    assert len(ran.stderr.splitlines()) == 1
 
 
 def test_a_row_without_a_column_is_refused():

@@ -10,9 +10,11 @@ from __future__ import annotations
 import bisect
 import csv
 import datetime
+import itertools
 import math
 import re
 import sys
+from collections.abc import Iterator
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
@@ -28,6 +30,7 @@ _ISO = re.compile(
     r"(?:[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)? ?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
     r")?)?"
 )
+_LONGEST = 1 << 24  # letters of a cell
 _FAINTEST, _NOT_ONE, _UNHEARD = -690.0, 1 - 2.0**-50, 1e-3
 
 
@@ -179,19 +182,46 @@ def _probabilities(votes: list[int]) -> list[float]:
 
 def main() -> None:
     """Read a CSV file from standard input, and write it with predictions to standard output."""
-    sys.stdin.reconfigure(encoding="utf-8-sig", newline="")  # type: ignore[union-attr]
+    sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace", newline="")  # type: ignore[union-attr]
     sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
-    rows = csv.DictReader(sys.stdin)
-    names = list(rows.fieldnames or [])
-    lacking = [name for name in MODEL["columns"] if name not in names]
-    if lacking:
-        sys.exit(f"Expected the columns {', '.join(MODEL['columns'])}; lacking {lacking[0]!r}.")
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow([*names, "prediction", *(f"p({label})" for label in MODEL["labels"])])
+    rows = _rows()
+    names = [name.strip() for name in next(rows, [])]
+    added = ["prediction", *(f"p({label})" for label in MODEL["labels"])]
+    _check_names(names, added)
+    writer = csv.writer(sys.stdout, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    writer.writerow([*names, *added])
     for row in rows:
-        scored = score(row)
-        cells = [row[name] for name in names]
+        cells = row or [""] * len(names)  # a blank line is a row, whose cells are missing
+        if len(cells) != len(names):
+            sys.exit(f"Expected {len(names)} cells in every row, got a row with others.")
+        scored = score({name: cells[at] for at, name in enumerate(names)})
         writer.writerow([*cells, scored["prediction"], *scored["probabilities"].values()])
+
+
+def _rows() -> Iterator[list[str]]:
+    """Yield the rows of standard input; refuse a quote that does not end."""
+    csv.field_size_limit(_LONGEST)
+    last = None
+    for row in csv.reader(itertools.chain(sys.stdin, ["\n"])):
+        if last is not None:
+            yield last
+        last = row
+    if last:  # the line that was added at the end is no row of its own: it is within quotes
+        sys.exit("Expected every quote to end, got one that does not.")
+
+
+def _check_names(names: list[str], added: list[str]) -> None:
+    """Refuse a first line that does not name what is read, or cannot be added to."""
+    for name in MODEL["columns"]:
+        if name not in names:
+            sys.exit(f"Expected the columns {', '.join(MODEL['columns'])}; lacking {name!r}.")
+    if len(set(names)) < len(names):
+        sys.exit("Expected each column once, got a name more than once.")
+    for name in added:
+        if name in names:
+            sys.exit(f"Expected no column {name!r}, got one.")
+    if any("\ufffd" in name for name in names):
+        sys.exit("Expected the first line to be UTF-8; it is not.")
 
 
 if __name__ == "__main__":

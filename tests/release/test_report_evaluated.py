@@ -108,6 +108,16 @@ def test_what_is_not_booked_or_weak_or_unknown_is_called_so():
     assert "unknown: noise hides it" in text
 
 
+def test_less_rows_than_none_are_shown_as_none_with_a_note():
+    found = document_of(SPENT)
+    assert "less than none" not in section_of(SPENT)[0]
+    found["calibration"][1]["rows"] = -17.8
+    text, _ = section_of(SPENT, calibration=found["calibration"])
+    assert "25.0 to 100.0% 0 unknown 0.0 to 100.0%" in text
+    assert "noise, too: where it made one less than none, 0 is shown" in text
+    assert "17" not in re.findall(r"Calibration.*", text)[0]
+
+
 def test_a_model_without_privacy_gets_none_by_its_evaluation():
     bare = replace(SPENT, guarantee=replace(SPENT.guarantee, epsilon=None, spent=None))
     text, page = section_of(bare)

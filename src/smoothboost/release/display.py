@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from itertools import groupby
 from math import floor
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -28,6 +29,9 @@ LONGEST_LIST = 25
 
 MOST_STEPS = 7
 """The most lines of a number on a printed scorecard; `Model.scorecard` has them all."""
+
+LONGEST_BAR, SHORTEST_BAR = 30, 3
+"""How long the bar of the most votes is at most; were it shorter than so much, none is drawn."""
 
 PAGE = 50
 """How many lines of rules with several literals the text of a model may take."""
@@ -266,13 +270,42 @@ def shape_functions(model: Model) -> RenderableType:
 
 def _shape(model: Model, name: str, title: str, votes: list[int]) -> RenderableType:
     column = model.schema.columns[name]
-    table = RichTable(box=None, show_header=False, pad_edge=False, title_justify="left")
-    table.title = Text(title, style="bold cyan")
-    table.add_column(min_width=24)
-    largest = max(1, *map(abs, votes))
-    for start, stop in equal_runs(column, votes):
-        net = votes[start]
-        bar = "█" * (max(1, round(abs(net) / largest * 30)) if net else 0)
-        shown = Text(bar, style="green" if net > 0 else "red")
-        table.add_row(Text("  " + column.describe(start, stop)), f"{net:+d}", shown)
-    return table
+    return _BarChart(
+        title,
+        [(column.describe(start, stop), votes[start]) for start, stop in equal_runs(column, votes)],
+    )
+
+
+@dataclass(frozen=True)
+class _BarChart:
+    """Votes as bars, which are as long as there is room for, and share one scale.
+
+    Parameters
+    ----------
+    title : str
+        The column, and the class if there are several.
+    lines : list of (str, int)
+        What each bar stands for, and its votes.
+    """
+
+    title: str
+    lines: list[tuple[str, int]]
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        numbers = [f"{votes:+,d}" if votes else "0" for _, votes in self.lines]
+        room = options.max_width - max(map(len, numbers)) - 4  # two gaps
+        widest = max(24, *(Text(words).cell_len + 2 for words, _ in self.lines))
+        longest = min(LONGEST_BAR, max(room - widest, room // 3))
+        if longest < SHORTEST_BAR:
+            longest = 0
+        table = RichTable(box=None, show_header=False, pad_edge=False, title_justify="left")
+        table.title = Text(self.title, style="bold cyan")
+        table.add_column(width=min(widest, max(1, room - longest)), overflow="fold")
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(width=longest)
+        most = max(1, *(abs(votes) for _, votes in self.lines))
+        for (words, votes), number in zip(self.lines, numbers, strict=True):
+            length = max(1, round(abs(votes) / most * longest)) if votes and longest else 0
+            bar = Text("█" * length, style="green" if votes > 0 else "red")
+            table.add_row(Text(f"  {words}"), number, bar)
+        yield table

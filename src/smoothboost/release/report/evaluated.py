@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,29 @@ WIDEST = 0.5
 MOST = 2.0**62
 """No number of an evaluation is larger."""
 
+BELOW_NONE = "Numbers of rows have noise, too: where it made one less than none, 0 is shown."
+
+
+def rows_words(rows: float) -> str:
+    """Say about how many rows there are; noise may have made them less than none.
+
+    Examples
+    --------
+    >>> rows_words(1234.2), rows_words(-17.8)
+    ('1,234', '0')
+    """
+    return f"{max(rows, 0.0):,.0f}"
+
+
+def rows_note(rows: Iterable[float]) -> str:
+    """Say what 0 rows may mean, if noise made any of these numbers less than none."""
+    return BELOW_NONE if any(round(each) < 0 for each in rows) else ""
+
+
+def says_nothing(low: float, high: float) -> bool:
+    """Whether an interval of a share leaves it open altogether."""
+    return low <= 0 and high >= 1
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -41,8 +65,9 @@ class Measured:
 
     @property
     def percent(self) -> str:
-        """The number as a percentage."""
-        return "unknown" if self.value is None else f"{self.value:.1%}"
+        """The share as a percentage, if anything is known of it."""
+        unknown = self.value is None or says_nothing(self.low, self.high)
+        return "unknown" if unknown else f"{self.value:.1%}"
 
     @property
     def width(self) -> float:
@@ -141,6 +166,12 @@ class PrivateEvaluation:
             f"It comes on top of the model’s own cost for people who are both among these rows and "
             f"among those of the fit: {total} together. For all others it stands alone."
         )
+
+    @property
+    def rows_note(self) -> str:
+        """What 0 rows mean in its tables, if noise made some of them less than none."""
+        rows = [bin.rows for bin in self.calibration] + [rows for _, rows, _ in self.groups]
+        return rows_note(rows)
 
     @property
     def drawn(self) -> list[MeasuredBin]:

@@ -96,9 +96,9 @@ def test_its_cost_is_promised_and_comes_on_top_of_the_models():
 
 def test_a_cost_with_delta_says_so():
     text, _ = section_of(SPENT, delta=1e-6, rows_per_person=2)
-    assert "Private evaluation: ε = 0.2, δ = 1e-06" in text
+    assert "Private evaluation: ε = 0.2, δ = 10⁻⁶" in text
     assert "No one person’s 2 rows can raise the probability" in text
-    assert "ε = 0.7, δ = 1e-06 together" in text
+    assert "ε = 0.7, δ = 10⁻⁶ together" in text
 
 
 def test_what_is_not_booked_or_weak_or_unknown_is_called_so():

@@ -11,6 +11,7 @@ from smoothboost._validate import shown
 from smoothboost.privacy.guarantee import Guarantee, weaknesses_of
 from smoothboost.release.report.drawings import SQUARE
 from smoothboost.release.report.guarantee_words import factor_words
+from smoothboost.release.report.words import number_words
 from smoothboost.table.canonical import parsed, read_text, refusing
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class PrivateEvaluation:
     @property
     def cost(self) -> str:
         """What it cost."""
-        return f"ε = {self.epsilon:g}" + (f", δ = {self.delta:g}" if self.delta else "")
+        return f"ε = {self.epsilon:g}" + (f", δ = {number_words(self.delta)}" if self.delta else "")
 
     @property
     def promise(self) -> str:
@@ -148,7 +149,8 @@ class PrivateEvaluation:
             )
         return (
             f"No one person’s {rows} can raise the probability of what this section shows to more "
-            f"than {factor} times what it would be with other data, plus δ = {self.delta:g}."
+            f"than {factor} times what it would be with other data, plus "
+            f"δ = {number_words(self.delta)}."
         )
 
     @property
@@ -161,7 +163,9 @@ class PrivateEvaluation:
         if guarantee.epsilon is None or not guarantee.holds:
             return "The model itself is not private: see above."
         delta = guarantee.delta + self.delta
-        total = f"ε = {guarantee.epsilon + self.epsilon:g}" + (f", δ = {delta:g}" if delta else "")
+        total = f"ε = {guarantee.epsilon + self.epsilon:g}" + (
+            f", δ = {number_words(delta)}" if delta else ""
+        )
         return (
             f"It comes on top of the model’s own cost for people who are both among these rows and "
             f"among those of the fit: {total} together. For all others it stands alone."

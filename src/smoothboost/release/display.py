@@ -15,6 +15,7 @@ from rich.text import Text
 from smoothboost._show import make_frame as make_frame
 from smoothboost._show import render as render
 from smoothboost._terminal import visible
+from smoothboost._validate import counted
 from smoothboost.fitting.plan_text import plan_table as plan_table
 from smoothboost.release.scorecard import CardLine, card_lines, equal_runs
 from smoothboost.release.wording import rule_lines
@@ -127,8 +128,7 @@ def _rules_text(model: Model) -> list[str]:
         said = rule_lines(model.schema, rule)
         if shown and len(lines) + len(said) > PAGE:
             left = len(rules) - shown
-            more = "1 more rule" if left == 1 else f"{left} more rules"
-            return [*lines, f"... and {more} (model.votes() has all)"]
+            return [*lines, f"... and {counted(left, 'more rule')} (model.votes() has all)"]
         lines += [f"{'' if at else votes:>5} | {line}" for at, line in enumerate(said)]
     return lines
 
@@ -175,9 +175,8 @@ def votes_summary(model: Model) -> str:
     if model.is_additive:
         left = sum(abs(votes) for votes in model.vote_rows()["votes"])
     cancelled = f" ({left} after opposite votes cancel)" if left < len(model.rules) else ""
-    used = f"{len(model.columns_used)} of {len(model.schema.columns)} columns"
-    votes = "1 vote" if len(model.rules) == 1 else f"{len(model.rules)} votes"
-    return f"{votes}{cancelled} on {used}"
+    used = f"{len(model.columns_used)} of {counted(len(model.schema.columns), 'column')}"
+    return f"{counted(len(model.rules), 'vote')}{cancelled} on {used}"
 
 
 def votes_table(model: Model) -> RenderableType:

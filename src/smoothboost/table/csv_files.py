@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
+from smoothboost._validate import counted
 from smoothboost.table._csv_rows import whole_rows
 from smoothboost.table.streams import Part, expecting
 from smoothboost.table.text_bytes import LONGEST_ROW, TextBytes, read_up_to
@@ -47,7 +48,7 @@ def csv_part(source: TextBytes, separator: str | None = None, decimal: str = "."
         )
     # A blank line is a row, whose cells are missing.
     parsing = pa_csv.ParseOptions(delimiter=separator, ignore_empty_lines=False)
-    what += f" with {len(names)} cells in every row, {separator!r} between them"
+    what += f" with {counted(len(names), 'cell')} in every row, {separator!r} between them"
 
     def read(columns: list[str], n_threads: int) -> Iterator[pa.RecordBatch]:
         """Read every column as text, so that one bad cell never changes how others are read."""

@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smoothboost._validate import counted
 from smoothboost._version import __version__
 from smoothboost.release.display import votes_summary
 from smoothboost.release.report import drawings, guarantee_words
@@ -20,7 +21,6 @@ from smoothboost.release.report.holdout import Holdout
 from smoothboost.release.report.pieces import Pieces, pieces_of
 from smoothboost.release.report.what_if import what_if_data
 from smoothboost.release.report.words import (
-    counted,
     decision_words,
     domain_words,
     fallback_words,

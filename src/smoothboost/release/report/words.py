@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import floor
 from typing import TYPE_CHECKING
 
+from smoothboost._validate import counted
 from smoothboost.release.wording import value_words
 from smoothboost.table.schema import Boolean, Categorical, Column, Date, Numeric
 
@@ -31,17 +32,6 @@ def signed(votes: float) -> str:
 
 def _whole(votes: int) -> str:
     return f"{votes:+,d}".replace("-", "−") if votes else "0"
-
-
-def counted(number: int, thing: str) -> str:
-    """Say how many there are of something.
-
-    Examples
-    --------
-    >>> counted(1, "vote"), counted(2000, "vote")
-    ('1 vote', '2,000 votes')
-    """
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
 
 
 def number_words(number: float) -> str:

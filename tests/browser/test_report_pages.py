@@ -233,6 +233,35 @@ def test_no_word_of_a_drawing_is_written_over_another(browser, tmp_path):
     page.close()
 
 
+def test_the_answer_stays_in_sight_while_cells_are_changed_on_a_phone(opened):
+    page = opened("one_rule").page
+    page.set_viewport_size({"width": 360, "height": 700})
+    last = page.locator("#what-if .field").last
+    last.evaluate("field => field.scrollIntoView({block: 'center', behavior: 'instant'})")
+    for each in (last, page.locator("#prediction")):
+        box = each.bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] <= 700 - box["height"]
+
+
+# How many lines the text of each cell takes.
+LINES = """cells => cells.map(cell => {
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return text.getClientRects().length;
+})"""
+
+
+def test_no_word_of_a_short_cell_is_broken_on_paper(opened):
+    page = opened("one_rule").page
+    page.set_viewport_size({"width": 680, "height": 1000})  # A4 between its margins
+    page.emulate_media(media="print")
+    declared = page.locator("section", has=page.locator("#declared"))
+    lines = declared.locator("tbody td:nth-child(2)").evaluate_all(LINES)
+    page.emulate_media(media="screen")
+    assert set(lines) == {1}
+
+
 def test_the_row_to_try_says_how_many_votes_are_missing_or_too_many(opened):
     page, model = opened("ties").page, reported("ties")
     frame = odd_people(40, seed=7)

@@ -88,7 +88,7 @@ def test_its_cost_is_promised_and_comes_on_top_of_the_models():
     text, page = section_of(SPENT)
     assert "the odds of what this section shows by more than a factor of 1.23." in text
     assert "among those of the fit: ε = 0.7 together" in text
-    assert "adds a private evaluation with a cost of its own: ε = 0.2." in page
+    assert 'adds a private evaluation with a cost of its own: <span class="use">ε = 0.2' in page
     assert "this report included, but for its section on how good the model is." in page
     assert "from a private evaluation of that model" in page
     assert "and nothing else" not in page

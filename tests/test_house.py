@@ -159,6 +159,27 @@ def test_no_file_beside_the_package_is_too_large(folder):
         assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE, path.name
 
 
+def undecided_words(source: str) -> list[str]:
+    """Return words that leave open how many there are: "row(s)"."""
+    texts = [
+        node.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    return [word for text in texts for word in re.findall(r"(?:\d )?\b[a-z]+\(e?s\)", text)]
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_numbers_are_said_in_one_or_in_many(module):
+    asked_for = ["0 sample(s)"]  # scikit-learn's checks of estimators look for these words
+    found = undecided_words(FILES[module].read_text(encoding="utf-8"))
+    assert [words for words in found if words not in asked_for] == []
+
+
+def test_undecided_words_are_found():
+    assert undecided_words("f'got {n} class(es) of 1 name(s)'") == ["class(es)", "1 name(s)"]
+
+
 def kernel_parameters(source: str) -> list[tuple[str, list[str]]]:
     """Return the parameters of every function of a Cython program."""
     found = []

@@ -35,6 +35,28 @@ def shown(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
+def counted(number: int, thing: str, things: str | None = None) -> str:
+    """Say how many there are of something.
+
+    Examples
+    --------
+    >>> counted(1, "vote"), counted(2000, "vote"), counted(2, "class", "classes")
+    ('1 vote', '2,000 votes', '2 classes')
+    """
+    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def typed(number: float) -> str:
+    """Write a number as people type it.
+
+    Examples
+    --------
+    >>> typed(0.5), typed(1e-6)
+    ('0.5', '1e-6')
+    """
+    return f"{number:g}".replace("e-0", "e-")
+
+
 def shortened(words: str) -> str:
     """Return words that are not too long to be read: the middle is left out.
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import isinf
 from typing import Any
 
+from smoothboost._validate import counted, typed
 from smoothboost.fitting.plan import Plan
 from smoothboost.privacy.filter import Choices
 from smoothboost.privacy.ledger import BudgetExceededError, Ledger
@@ -54,8 +55,8 @@ def use_of(plan: Plan) -> Choices:
 def words_for(plan: Plan, n_rows: int) -> str:
     """Say what a fit is, in a ledger."""
     assert plan.budget.epsilon is not None
-    delta = f", delta = {plan.budget.delta:g}" if plan.budget.delta else ""
-    return f"fit {n_rows:,} rows with epsilon = {float(plan.budget.epsilon):g}{delta}"
+    delta = f", delta = {typed(plan.budget.delta)}" if plan.budget.delta else ""
+    return f"fit {counted(n_rows, 'row')} with epsilon = {float(plan.budget.epsilon):g}{delta}"
 
 
 def refuse_early(ledger: Ledger, plan: Plan, plan_for: Callable[[float], Plan]) -> None:

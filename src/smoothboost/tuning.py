@@ -77,7 +77,8 @@ class TuningPlan:
     use: BestOf
 
     def __str__(self) -> str:
-        whole = f"epsilon = {self.epsilon:g}" + (f", delta = {self.delta:g}" if self.delta else "")
+        whole = f"epsilon = {self.epsilon:g}"
+        whole += f", delta = {_validate.typed(self.delta)}" if self.delta else ""
         runs = f"all {self.n_candidates} candidates"
         if self.runs is not None:
             runs = f"about {self.runs.mean:.0f} runs of {self.n_candidates} candidates"

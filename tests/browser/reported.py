@@ -151,6 +151,31 @@ def reported(kind: str) -> Model:
     return model
 
 
+def crowded() -> Model:
+    """Return a model of columns whose axes and categories have long words below or beside them."""
+    diseases = [f"number {at} of the international classification of diseases" for at in range(40)]
+    columns: dict[str, Any] = {
+        "rupiah": Numeric(low=0, high=25_000_000_000),
+        "log": Numeric(low=1, high=1e12, scale="log"),
+        "log of thousands": Numeric(low=0, high=5e6, scale="log"),
+        "sqrt": Numeric(low=0, high=123_456_789, scale="sqrt", missing=False),
+        "tiny": Numeric(low=-0.00002, high=0.00003, bins=20),
+        "near": Numeric(low=1_000_000, high=1_000_010, integer=True),
+        "fine": Numeric(low=1000.0, high=1000.05, bins=30),
+        "edges": Numeric(edges=[0.001, 0.002, 0.5, 123456.789, 1e9, 1e15]),
+        "edge": Numeric(edges=[123456.789]),
+        "days": Date(low="2019-01-01", high="2019-01-09", unit="day"),
+        "months": Date(low="1999-11", high="2000-02", unit="month"),
+        "disease": Categorical(diseases),
+        "word": Categorical(["a" * 120, "b"]),
+    }
+    rules = [
+        LiteralRule(Literal.at_most(at, 0) if column.is_number else Literal.equals(at, 1), 1, 0)
+        for at, column in enumerate(columns.values())
+    ]
+    return Model(Schema(columns, ["no", "yes"]), tuple(rules * 400), GUARANTEE)
+
+
 def _unheard() -> Model:
     """Return a model of which no rule is about the last class, and whose weights differ."""
     rules = [

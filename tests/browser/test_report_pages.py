@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
-from reported import COLUMNS, HOSTILE, KINDS, labels_of, odd_people, people, reported
+from reported import COLUMNS, HOSTILE, KINDS, crowded, labels_of, odd_people, people, reported
 
 from smoothboost import Boolean, Categorical, evaluate
 from smoothboost.release.report.holdout import measure
@@ -207,6 +207,74 @@ def check_on_a_phone(page: Page) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_phone_shows_the_page_without_scrolling_sideways(opened, kind):
     check_on_a_phone(opened(kind).page)
+
+
+# All texts of a drawing that another one touches, or that leave the drawing.
+CROWDED = """() => [...document.querySelectorAll("svg")].flatMap(svg => {
+  const whole = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll("text")];
+  const boxes = texts.map(text => text.getBoundingClientRect());
+  return texts.filter((_, at) => {
+    const { left, right, top, bottom } = boxes[at];
+    const leaves = left < whole.left || right > whole.right || bottom > whole.bottom + 1;
+    return leaves || boxes.some((box, other) => other !== at && left < box.right + 1 &&
+      box.left < right + 1 && top < box.bottom - 3 && box.top < bottom - 3);
+  }).map(text => text.textContent);
+})"""
+
+
+def test_no_word_of_a_drawing_is_written_over_another(browser, tmp_path):
+    write_report(crowded(), tmp_path / "report.html")
+    page = Opened(browser, tmp_path / "report.html").page
+    assert page.locator("svg").count() == 11
+    assert page.evaluate(CROWDED) == []
+    assert "5,000,000" in page.locator("svg text").all_text_contents()
+    check_on_a_phone(page)
+    page.close()
+
+
+def test_the_answer_stays_in_sight_while_cells_are_changed_on_a_phone(opened):
+    page = opened("one_rule").page
+    page.set_viewport_size({"width": 360, "height": 700})
+    last = page.locator("#what-if .field").last
+    last.evaluate("field => field.scrollIntoView({block: 'center', behavior: 'instant'})")
+    for each in (last, page.locator("#prediction")):
+        box = each.bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] <= 700 - box["height"]
+
+
+# How many lines the text of each cell takes.
+LINES = """cells => cells.map(cell => {
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return text.getClientRects().length;
+})"""
+
+
+def test_no_word_of_a_short_cell_is_broken_on_paper(opened):
+    page = opened("one_rule").page
+    page.set_viewport_size({"width": 680, "height": 1000})  # A4 between its margins
+    page.emulate_media(media="print")
+    declared = page.locator("section", has=page.locator("#declared"))
+    lines = declared.locator("tbody td:nth-child(2)").evaluate_all(LINES)
+    page.emulate_media(media="screen")
+    assert set(lines) == {1}
+
+
+def test_the_row_to_try_says_how_many_votes_are_missing_or_too_many(opened):
+    page, model = opened("ties").page, reported("ties")
+    frame = odd_people(40, seed=7)
+    votes = model.count_votes(frame)
+    said = set()
+    for row, (against, votes_for) in zip(entered("ties", frame), votes.tolist(), strict=True):
+        page.evaluate(ENTER, [row])
+        words, over = page.inner_text("#certainty"), votes_for - against - 1
+        many = f"{abs(over)} vote{'s' if abs(over) != 1 else ''}"
+        wanted = f"{many} short of yes" if over < 0 else f"{many} more than yes needs"
+        assert words.endswith(wanted if over else "just as many votes as yes needs")
+        said.add(over)
+    assert min(said) < 0 < max(said)
 
 
 def test_a_row_can_be_tried_by_keyboard_alone(opened):

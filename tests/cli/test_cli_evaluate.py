@@ -58,6 +58,19 @@ def test_it_is_booked_or_refused(fitted):
     assert not Path("found.json").exists()
 
 
+def test_noise_that_made_less_rows_than_none_is_told_of(fitted, monkeypatch):
+    from smoothboost.evaluation import estimates
+
+    fewer = estimates.Bin(0.0, 0.5, 0.2, -17.8, estimates.Estimate(0.5, (0.0, 1.0)))
+    with monkeypatch.context() as changed:
+        changed.setattr(estimates, "calibration", lambda *_: [fewer])
+        result = run(*EVALUATE, 50, "-o", "found.json")
+    assert "0.000 to 0.500            0      0.200   unknown  0.000 to 1.000" in result.stdout
+    assert result.stdout.endswith("where it made one less than none, 0 is shown.\n")
+    assert json.loads(Path("found.json").read_text())["calibration"][0]["rows"] == -17.8
+    assert "less than none" not in run(*EVALUATE, 1e5).stdout
+
+
 def test_quiet_says_nothing(fitted):
     result = run(*EVALUATE, 1, "--quiet", "-o", "found.json")
     assert (result.stdout, result.stderr) == ("", "")

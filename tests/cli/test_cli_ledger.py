@@ -28,7 +28,7 @@ def ledger(folder) -> Ledger:
 def test_create_makes_the_budget_that_was_asked(folder):
     result = run(*CREATE, 2, "--delta", 1e-7, "--rows-per-person", 3)
     assert result.stdout == ""
-    assert "epsilon = 2, delta = 1e-07 for all uses of 'people' together" in result.stderr
+    assert "epsilon = 2, delta = 1e-7 for all uses of 'people' together" in result.stderr
     status = Ledger.open("people.ledger").status()
     assert (float(status.budget.epsilon), float(status.budget.delta)) == (2, 1e-7)
     assert status.rows_per_person == 3

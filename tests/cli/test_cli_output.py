@@ -13,6 +13,7 @@ from commands import FIT, PAIRS, run
 from typer.testing import CliRunner
 
 from smoothboost import Model, SmoothBoostClassifier, cli
+from smoothboost.cli.showing import NARROWEST, Screen
 from smoothboost.fitting.boost import Booster
 from smoothboost.table import batches
 
@@ -49,6 +50,12 @@ def start(*arguments: str, **settings: str) -> subprocess.Popen[bytes]:
         stderr=subprocess.PIPE,
         env={**os.environ, **settings},
     )
+
+
+def test_tables_are_not_squeezed_into_a_terminal_that_is_too_narrow_for_them(monkeypatch):
+    for columns, width in ((15, NARROWEST), (NARROWEST, NARROWEST), (120, 120)):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert Screen(stderr=False).width == width
 
 
 def test_a_narrow_old_terminal_loses_no_model(folder):

@@ -33,10 +33,10 @@ def test_intervals_hold_the_truth(population):
 
 
 def test_intervals_that_forget_the_sampling_are_seen(population, monkeypatch):
-    whole = estimates._with_interval
+    whole = estimates._with_noise
     monkeypatch.setattr(
         estimates,
-        "_with_interval",
-        lambda value, noise, sampling, low, high: whole(value, noise / 9, 0.0, low, high),
+        "_with_noise",
+        lambda value, _, noise, low, high: whole(value, (value, value), noise / 9, low, high),
     )
     assert benchmark.repeat(population, epsilon=1.0, repeats=30).shares[0] < 0.7

@@ -180,6 +180,23 @@ def test_shapes_show_every_category_of_a_set():
     assert [line.split()[-2] for line in lines[1:]] == ["+1", "-1", "+1", "-1"]
 
 
+@pytest.mark.parametrize("width", [10, 15, 20, 33, 40, 60, 200])
+def test_bars_keep_their_proportions_in_narrow_terminals_and_nothing_is_cut(width):
+    ends = (10, 10, 20)
+    rules = [LiteralRule(Literal.at_most(0, end), 1, 0) for end in ends]
+    text = render(shape_functions(model(rules)), width)
+    words = " ".join(line.split("█")[0] for line in text.splitlines()).split()
+    for shown in ("≤", "22", "(22,", "42]", ">", "+3", "-1", "-3"):
+        assert shown in words
+    lines = [line for line in text.splitlines() if "█" in line]
+    lengths = {line.split("█")[0].split()[-1]: line.count("█") for line in lines}
+    if width < 15:
+        assert not lengths
+    else:
+        assert lengths["+3"] == lengths["-3"]
+        assert abs(lengths["+3"] - 3 * lengths["-1"]) <= 2
+
+
 def test_a_model_whose_votes_all_cancel_is_shown():
     test = Literal.equals(2, 1)
     undone = model([LiteralRule(test, 1, 0), LiteralRule(test, 0, 1)])

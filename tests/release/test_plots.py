@@ -224,7 +224,7 @@ class TestShapes:
             ShapeDisplay.from_model(EXAMPLE, columns)
 
     def test_as_many_axes_as_panels(self):
-        with pytest.raises(ValueError, match=r"Expected ax to be axes for 3 panel\(s\), got 1"):
+        with pytest.raises(ValueError, match="Expected ax to be axes for 3 panels, got 1"):
             ShapeDisplay.from_model(EXAMPLE, ax=plt.subplots()[1])
         axes = plt.subplots(1, 3)[1]
         assert ShapeDisplay.from_model(EXAMPLE, ax=axes).axes_.tolist() == axes.tolist()

@@ -324,7 +324,7 @@ def test_a_class_without_rows_has_no_curves():
 
 @pytest.mark.parametrize(
     ("labels", "said"),
-    [(["no"], "1 labels and 3 rows"), (["no", "yes", "maybe"], "declared class")],
+    [(["no"], "1 label and 3 rows"), (["no", "yes", "maybe"], "declared class")],
 )
 def test_wrong_labels_are_refused(labels, said):
     with pytest.raises(ValueError, match=said):
@@ -342,3 +342,11 @@ def test_a_model_writes_its_own_report(tmp_path):
     EXAMPLE.write_report(tmp_path / "report.html", FRAME, ["no", "yes", "yes"])
     assert "the 3 rows of the rows that were given" in (tmp_path / "report.html").read_text("utf-8")
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_the_section_on_the_guarantee_can_be_read_alone():
+    text = page.report_page(EXAMPLE)
+    (section,) = re.findall(r'<section aria-labelledby="privacy">.*?</section>', text, re.DOTALL)
+    first = re.search("<p>(.*?)</p>", section)
+    assert first is not None
+    assert unescape(first[1]).startswith("No one person’s row can change the odds")

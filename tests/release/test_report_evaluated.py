@@ -88,7 +88,7 @@ def test_its_cost_is_promised_and_comes_on_top_of_the_models():
     text, page = section_of(SPENT)
     assert "the odds of what this section shows by more than a factor of 1.23." in text
     assert "among those of the fit: ε = 0.7 together" in text
-    assert "adds a private evaluation with a cost of its own: ε = 0.2." in page
+    assert 'adds a private evaluation with a cost of its own: <span class="use">ε = 0.2' in page
     assert "this report included, but for its section on how good the model is." in page
     assert "from a private evaluation of that model" in page
     assert "and nothing else" not in page
@@ -96,9 +96,9 @@ def test_its_cost_is_promised_and_comes_on_top_of_the_models():
 
 def test_a_cost_with_delta_says_so():
     text, _ = section_of(SPENT, delta=1e-6, rows_per_person=2)
-    assert "Private evaluation: ε = 0.2, δ = 1e-06" in text
+    assert "Private evaluation: ε = 0.2, δ = 10⁻⁶" in text
     assert "No one person’s 2 rows can raise the probability" in text
-    assert "ε = 0.7, δ = 1e-06 together" in text
+    assert "ε = 0.7, δ = 10⁻⁶ together" in text
 
 
 def test_what_is_not_booked_or_weak_or_unknown_is_called_so():
@@ -106,6 +106,16 @@ def test_what_is_not_booked_or_weak_or_unknown_is_called_so():
     assert "booked in no ledger" in text
     assert "Weak guarantee. epsilon = 12 is above 10" in text
     assert "unknown: noise hides it" in text
+
+
+def test_less_rows_than_none_are_shown_as_none_with_a_note():
+    found = document_of(SPENT)
+    assert "less than none" not in section_of(SPENT)[0]
+    found["calibration"][1]["rows"] = -17.8
+    text, _ = section_of(SPENT, calibration=found["calibration"])
+    assert "25.0 to 100.0% 0 unknown 0.0 to 100.0%" in text
+    assert "noise, too: where it made one less than none, 0 is shown" in text
+    assert "17" not in re.findall(r"Calibration.*", text)[0]
 
 
 def test_a_model_without_privacy_gets_none_by_its_evaluation():

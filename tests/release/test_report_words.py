@@ -37,7 +37,7 @@ def test_approximate_privacy_names_delta_and_several_rows():
     weak = replace(GUARANTEE, delta=1e-6, rows_per_person=3)
     first, _ = guarantee_words.promise(weak)
     assert "No one person’s 3 rows" in first
-    assert "plus δ = 1e-06" in first
+    assert "plus δ = 10⁻⁶" in first
     assert "odds" not in first
 
 

@@ -179,7 +179,7 @@ def test_what_cannot_be_checked_is_refused(tmp_path):
     path.write_text("age,sex\n40,F\n")
     for X, y, words in (
         ([[1, 2, 3]], None, "Expected 2 columns as the schema declares, got 3"),
-        (FRAME, ["no"], "got 1 labels and 2 rows"),
+        (FRAME, ["no"], "got 1 label and 2 rows"),
         (path, ["no"], "Expected y to name the column of the classes"),
         (path, "ill", "Expected the target column 'ill' in"),
         (path, "age", "'age' not to be a declared column"),

@@ -265,8 +265,8 @@ def test_declared_columns_that_stand_twice_are_named():
         (np.array([1.0, 2.0]), r"2D array.*1 dimension"),
         (np.zeros((2, 2, 2)), r"2D array.*3 dimension"),
         (3, r"2D array.*0 dimension"),
-        (np.zeros((2, 2)), r"Expected 1 columns as the schema declares, got 2"),
-        (np.zeros((2, 0)), r"Expected 1 columns as the schema declares, got 0"),
+        (np.zeros((2, 2)), r"Expected 1 column as the schema declares, got 2"),
+        (np.zeros((2, 0)), r"Expected 1 column as the schema declares, got 0"),
         (np.zeros((2, 1), dtype=complex), r"numbers or text, got dtype complex"),
         (np.zeros((2, 1), dtype="M8[D]"), r"numbers or text, got dtype datetime"),
     ],
@@ -286,7 +286,7 @@ ONE_COLUMN = Schema({"x": NUMBER}, target=["no", "yes"])
 
 
 def test_as_many_labels_as_rows_are_expected():
-    with pytest.raises(ValueError, match="got 1 labels and 2 rows"):
+    with pytest.raises(ValueError, match="got 1 label and 2 rows"):
         Table.from_frame(ONE_COLUMN, np.zeros((2, 1)), ["no"])
 
 

@@ -7,6 +7,7 @@ from numbers import Real
 from os import PathLike
 from pathlib import Path
 
+from smoothboost._validate import counted
 from smoothboost.auditing.checks import Check
 from smoothboost.classifier import SmoothBoostClassifier
 from smoothboost.privacy.guarantee import Guarantee
@@ -139,7 +140,7 @@ def _ledger_checks(path: Path, model: Model | None) -> list[Check]:
     except ValueError as error:
         return [Check("integrity", what, False, str(error))]
     status = ledger.status()
-    words = f"{n_entries} entries; {status.left_words}; head {status.head}."
+    words = f"{counted(n_entries, 'entry', 'entries')}; {status.left_words}; head {status.head}."
     checks = [Check("integrity", what, True, words)]
     if model is not None:
         uses = [use.use for use in status.bookings if use.content == model.content_hash]

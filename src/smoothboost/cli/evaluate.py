@@ -115,6 +115,8 @@ def _says_that_it_was_spent(error: BaseException) -> bool:
 
 
 def _show(result: Evaluation) -> None:
+    from smoothboost.release.report.evaluated import rows_note, rows_words
+
     say(out, str(result))
     confusion = [
         (str(truth), str(guess), *_words(share))
@@ -126,7 +128,7 @@ def _show(result: Evaluation) -> None:
     bins = [
         (
             f"{each.low:.3f} to {each.high:.3f}",
-            f"{each.rows:,.0f}",
+            rows_words(each.rows),
             f"{each.predicted:.3f}",
             *_words(each.observed),
         )
@@ -136,15 +138,24 @@ def _show(result: Evaluation) -> None:
     section(f"Calibration, of {whose}", shown)
     if result.by_value:
         groups = [
-            (name, f"{rows:,.0f}", *_words(accuracy)) for name, rows, accuracy in result.by_value
+            (name, rows_words(rows), *_words(accuracy)) for name, rows, accuracy in result.by_value
         ]
         shown = _table(["group", "rows, about", "accuracy", "interval"], groups)
         section("Accuracy by group", shown)
+    note = rows_note(
+        [*(each.rows for each in result.bins), *(rows for _, rows, _ in result.by_value)]
+    )
+    if note:
+        out.print()
+        say(out, note)
 
 
 def _words(estimate: Estimate) -> tuple[str, str]:
+    from smoothboost.release.report.evaluated import says_nothing
+
     low, high = estimate.interval
-    return f"{estimate.value:.3f}", f"{low:.3f} to {high:.3f}"
+    value = "unknown" if says_nothing(low, high) else f"{estimate.value:.3f}"
+    return value, f"{low:.3f} to {high:.3f}"
 
 
 def _table(names: list[str], rows: Sequence[tuple[str, ...]]) -> Table:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smoothboost._validate import counted, typed
 from smoothboost.cli import options
 from smoothboost.cli.showing import err, out, say, show_json
 
@@ -106,7 +107,8 @@ def verify(
     n_entries = check(Ledger(ledger), head)
     if not quiet:
         since = "" if head is None else ", and nothing before that head has changed"
-        say(out, f"{ledger} is right: {n_entries:,} entries, chained and within the budget{since}.")
+        many = counted(n_entries, "entry", "entries")
+        say(out, f"{ledger} is right: {many}, chained and within the budget{since}.")
 
 
 def export(
@@ -135,7 +137,7 @@ def export(
         return
     with reserved(output, force, ledger) as temporary:
         temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    say(err, f"Wrote {output}: {len(entries):,} entries.")
+    say(err, f"Wrote {output}: {counted(len(entries), 'entry', 'entries')}.")
 
 
 def record(
@@ -227,7 +229,7 @@ def _budget(status: Status) -> str:
     """Say what a ledger's budget is, and whose."""
     delta = status.budget.delta
     amount = f"epsilon = {float(status.budget.epsilon):g}"
-    amount += f", delta = {float(delta):g}" if delta else ""
+    amount += f", delta = {typed(float(delta))}" if delta else ""
     rows = status.rows_per_person
     several = f", with up to {rows} rows a person" if rows > 1 else ""
     return f"{amount} for all uses of {status.table!r} together{several}"
@@ -250,7 +252,7 @@ def _uses(status: Status) -> Table:
     for booking in status.bookings:
         use = _use(booking)
         when = use["when"][:16].replace("T", " ")
-        numbers = (f"{use['epsilon']:g}", f"{use['delta']:g}")
+        numbers = (f"{use['epsilon']:g}", typed(use["delta"]))
         content = (use["content"] or "")[:8]
         cells = (str(use["use"]), when, use["who"], use["what"], *numbers, use["state"], content)
         shown.add_row(*map(Text, cells), style="dim" if booking.state == "released" else "")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smoothboost._validate import counted, typed
 from smoothboost.cli import options
 from smoothboost.cli.showing import out, say, section, show_json
 
@@ -151,7 +152,7 @@ def _comparison_table(plans: list[Plan], lines: list[dict[str, Any]]) -> Rendera
         table.add_row(
             f"{line['rows']:,}",
             epsilon,
-            _written(line["delta"]),
+            typed(line["delta"]),
             str(plan.n_rounds),
             share_words(plan),
             _kept_words(line),
@@ -172,7 +173,7 @@ def _budget_table(planned: Plan, others: list[Plan], lines: list[dict[str, Any]]
     table = RichTable(box=None, header_style="bold", pad_edge=False)
     table.add_column("\nepsilon", justify="right")
     for delta in deltas:
-        table.add_column(f"delta {_written(delta)}:\nrounds", justify="right")
+        table.add_column(f"delta {typed(delta)}:\nrounds", justify="right")
         table.add_column("\noff by", justify="right")
         table.add_column("\nkept", justify="right")
     table.add_column("")
@@ -200,7 +201,7 @@ def _what_delta_buys(planned: Plan, others: list[Plan]) -> str:
     if len(line) < 2:
         return ""
     pure, approximate = line[0], line[-1]
-    delta = _written(approximate.budget.delta)
+    delta = typed(approximate.budget.delta)
     same_noise = share_words(approximate) == share_words(pure)
     if approximate.n_rounds == pure.n_rounds and same_noise:
         return f"delta = {delta} would buy nothing here."
@@ -210,12 +211,7 @@ def _what_delta_buys(planned: Plan, others: list[Plan]) -> str:
             f"instead of {share_words(pure)}."
         )
     return (
-        f"delta = {delta} would buy {approximate.n_rounds} rounds, each off by "
+        f"delta = {delta} would buy {counted(approximate.n_rounds, 'round')}, each off by "
         f"{share_words(approximate)} of the rows, instead of {pure.n_rounds}, each off by "
         f"{share_words(pure)}. Over more rounds, what they are off by averages out."
     )
-
-
-def _written(delta: float) -> str:
-    """Write a delta as people type it: 1e-6."""
-    return f"{delta:g}".replace("e-0", "e-")

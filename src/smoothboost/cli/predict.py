@@ -47,4 +47,4 @@ def predict(
     if as_json:
         show_json({"output": str(output), "rows": n_rows})
     elif not quiet:
-        say(err, f"Wrote {output}: {n_rows:,} rows with their predictions.")
+        say(err, f"Wrote {output}: {_validate.counted(n_rows, 'row')} with their predictions.")

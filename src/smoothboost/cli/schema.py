@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from smoothboost._validate import counted
 from smoothboost.cli import options
 from smoothboost.cli.showing import err, out, say, show_json
 
@@ -58,7 +59,8 @@ def draft(
     _explain(out, proposed)
     same = [text for name, value in read.given.items() for text in (f"--{name}", value)]
     checking = shlex.join(["schema", "check", str(output), str(data), "--target", target, *same])
-    say(out, f"Wrote {output}: {len(proposed.columns)} columns and the classes. Edit it, then:")
+    columns = counted(len(proposed.columns), "column")
+    say(out, f"Wrote {output}: {columns} and the classes. Edit it, then:")
     say(out, f"  smoothboost {checking}")
 
 

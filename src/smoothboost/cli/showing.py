@@ -36,6 +36,9 @@ PLAIN = {
 }
 """What stands for a sign that a terminal cannot show."""
 
+NARROWEST = 40
+"""Lines are as long as this in narrower terminals, which wrap them, so that tables lose nothing."""
+
 
 class Stopped(KeyboardInterrupt):
     """A person stopped the command; says what had happened until then."""
@@ -52,7 +55,10 @@ class Screen:
         """The console."""
         from smoothboost._terminal import PlainConsole
 
-        return PlainConsole(stderr=self._stderr)
+        console = PlainConsole(stderr=self._stderr)
+        if console.width < NARROWEST:
+            console.width = NARROWEST
+        return console
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.console, name)

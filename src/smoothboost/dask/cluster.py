@@ -62,7 +62,7 @@ def spread(client: Client, schema: Schema, partitions: Sequence[tuple[Any, Any]]
         futures += [*parts, *described]
         sizes = _sizes(client, described)
         if not sum(sizes):
-            raise ValueError("Expected at least one row, got an empty table (0 sample(s)).")
+            raise ValueError("Expected at least one row, got an empty table.")
         groups = _groups(client, parts, sizes)
         futures += groups
         client.gather([client.submit(workers.describe, group, pure=False) for group in groups])

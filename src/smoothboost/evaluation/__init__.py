@@ -152,8 +152,10 @@ class Evaluation:
         return evaluation_document(self)
 
     def __str__(self) -> str:
-        amount = f"epsilon = {self.epsilon:g}" + (f", delta = {self.delta:g}" if self.delta else "")
-        lines = [f"{self.n_rows:,} rows, released with {amount}; intervals hold 95 times in 100"]
+        amount = f"epsilon = {self.epsilon:g}"
+        amount += f", delta = {_validate.typed(self.delta)}" if self.delta else ""
+        rows = _validate.counted(self.n_rows, "row")
+        lines = [f"{rows}, released with {amount}; intervals hold 95 times in 100"]
         for name in ("accuracy", "auroc", "log_loss"):
             value, (low, high) = getattr(self, name), getattr(self, f"{name}_interval")
             shown = "unknown" if value is None else f"{value:.3f}"
@@ -234,7 +236,8 @@ def evaluate(
             grouped = [by_group(released, votes, labels, codes, n_groups, GROUPS_SHARE)]
         partitions = [*look.partitions(released, votes, labels, share), *grouped]
     pricing = price(partitions, budget)
-    what = f"evaluate model {about['model_hash'][:8]} on {table.n_rows:,} rows"
+    rows = _validate.counted(table.n_rows, "row")
+    what = f"evaluate model {about['model_hash'][:8]} on {rows}"
     schema = released.schema.content_hash
     with booked(book, pricing.use, what, schema, rows_per_person) as reservation:
         reservation.begin()

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import betaincinv, ndtri
 
-from smoothboost.evaluation.counts import DRAWS, NoisyCounts
+from smoothboost.evaluation.counts import NoisyCounts
 from smoothboost.evaluation.grouping import LEAVES_PER_BIN, Scale
 
 _ODDS = (0.025, 0.975)
@@ -45,13 +45,16 @@ def share_of(weights: Float, counts: Float, errors: Float, n_rows: int) -> Estim
     n_rows : int
         Rows; public.
     """
-    mean = float(weights @ counts) / n_rows
+    low, high = float(weights.min()), float(weights.max())
+    mean = float(np.clip(weights @ counts / n_rows, low, high))
+    noise = errors @ weights / n_rows
+    if np.isin(weights, (0, 1)).all():
+        return _with_noise(mean, exact_interval(mean * n_rows, n_rows), noise, low, high)
     rows = np.maximum(counts, 0)
-    low, high = weights.min(), weights.max()
     spread = float(rows @ (weights - mean) ** 2) / max(rows.sum(), 1.0)
     # Of few rows, a spread of none is hardly to be believed.
     spread += (high - low) ** 2 / (n_rows + 4)
-    return _with_interval(mean, errors @ weights / n_rows, spread / n_rows, low, high)
+    return _with_noise(mean, _normal_interval(mean, spread / n_rows), noise, low, high)
 
 
 def accuracy(counts: NoisyCounts, n_classes: int, n_rows: int) -> Estimate:
@@ -85,12 +88,13 @@ def auroc(counts: NoisyCounts, n_leaves: int) -> Estimate | None:
     shifts = (
         errors[0] @ (above - value) / negative.sum() + errors[1] @ (below - value) / positive.sum()
     )
+    # As in `share_of`, a spread of none among few rows is hardly to be believed.
     variance = sum(
-        float(np.maximum(rows, 0) @ (ranks - value) ** 2) / rows.sum() ** 2
+        (float(np.maximum(rows, 0) @ (ranks - value) ** 2) + 1) / rows.sum() ** 2
         for rows, ranks in ((negative, above), (positive, below))
     )
-    variance += 0.25 / (negative.sum() * positive.sum())
-    return _with_interval(value, shifts, variance, 0.0, 1.0)
+    value = float(np.clip(value, 0, 1))
+    return _with_noise(value, _normal_interval(value, variance), shifts, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -157,7 +161,9 @@ def ratio(yes: float, no: float, yes_noise: float, no_noise: float) -> Estimate:
     if not len(fits):
         return Estimate(value, (0.0, 1.0))
     step = _GRID[1]
-    low, high = max(0.0, float(fits[0] - step)), min(1.0, float(fits[-1] + step))
+    least, most = exact_interval(max(yes, 0.0), max(yes, 0.0) + max(no, 0.0))
+    low = max(0.0, min(least, float(fits[0] - step)))
+    high = min(1.0, max(most, float(fits[-1] + step)))
     return Estimate(min(max(value, low), high), (low, high))
 
 
@@ -168,12 +174,37 @@ def best_cut(counts: NoisyCounts, n_leaves: int) -> int:
     return int(right.argmax())
 
 
-def _with_interval(
-    value: float, noise: Float, sampling: float, low: float, high: float
+def exact_interval(yes: float, rows: float) -> Interval:
+    """Return the shares that `yes` of `rows` rows, drawn at random, do not contradict.
+
+    This is Clopper and Pearson's interval: it holds the truth at least 95 times in 100 whatever
+    the share is, and never claims that it is certainly 0 or 1.
+
+    Examples
+    --------
+    >>> low, high = exact_interval(0, 100)
+    >>> low, round(high, 3)
+    (0.0, 0.036)
+    """
+    low = float(betaincinv(yes, rows - yes + 1, _ODDS[0])) if yes > 0 else 0.0
+    high = float(betaincinv(yes + 1, rows - yes, _ODDS[1])) if yes < rows else 1.0
+    return low, high
+
+
+def _normal_interval(value: float, variance: float) -> Interval:
+    reach = float(ndtri(_ODDS[1]) * np.sqrt(variance))
+    return value - reach, value + reach
+
+
+def _with_noise(
+    value: float, sampling: Interval, noise: Float, low: float, high: float
 ) -> Estimate:
-    """Return where a value may be, given draws of the noise and the variance of sampling."""
-    # Even quantiles of a normal number, in an order that has nothing to do with the noise's.
-    normal = np.random.default_rng(1).permutation(ndtri((np.arange(DRAWS) + 0.5) / DRAWS))
-    off = np.quantile(noise + np.sqrt(max(sampling, 0.0)) * normal, _ODDS)
-    ends = np.clip([value - off[1], value - off[0]], low, high)
-    return Estimate(float(np.clip(value, low, high)), (float(ends[0]), float(ends[1])))
+    """Widen what sampling leaves of a value in [low, high] by what noise may have done.
+
+    The reaches of errors that have nothing to do with each other add up as their squares do. The
+    value is cut to its range before, so that no noise makes the interval empty, or a point.
+    """
+    least, most = np.quantile(noise, _ODDS)
+    down = float(np.hypot(value - sampling[0], max(most, 0.0)))
+    up = float(np.hypot(sampling[1] - value, max(-least, 0.0)))
+    return Estimate(value, (max(low, value - down), min(high, value + up)))

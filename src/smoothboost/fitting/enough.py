@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
+from smoothboost._validate import counted
 from smoothboost.exceptions import BudgetTooSmallWarning, WeakPrivacyWarning
 from smoothboost.fitting.plan import Plan
 from smoothboost.fitting.plan_text import share_words
@@ -52,7 +53,7 @@ def warn_of_budget(plan: Plan, candidates: Candidates, schema: Schema) -> None:
         *([f"epsilon = {epsilon:.2g}"] if epsilon else []),
     ]
     warnings.warn(
-        f"The budget is small for {plan.measure.n_rows:,} rows: a choice may be off by "
+        f"The budget is small for {counted(plan.measure.n_rows, 'row')}: a choice may be off by "
         f"{share_words(plan)} of them, so noise will dominate. "
         + (f"About {', or '.join(remedies)} would do." if remedies else "Nothing near would do."),
         BudgetTooSmallWarning,

@@ -11,6 +11,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from smoothboost._validate import typed
 from smoothboost.privacy.guarantee import LOOKED_AT
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _budget_rows(plan: Plan) -> list[tuple[str, str]]:
     return [
         ("mechanism", f"{plan.mechanism}, {plan.calibration} constants"),
         ("noise of a choice", noise_words(plan)),
-        ("budget", f"epsilon {float(budget.epsilon or 0):g}, delta {budget.delta:g}"),
+        ("budget", f"epsilon {float(budget.epsilon or 0):g}, delta {typed(budget.delta)}"),
         ("rows per person", str(budget.rows_per_person)),
         ("proved in total", f"epsilon {plan.spent:.6g} for one row"),
     ]

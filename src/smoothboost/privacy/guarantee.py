@@ -9,7 +9,7 @@ from math import exp, fsum
 from sys import float_info
 from typing import Any
 
-from smoothboost._validate import shown
+from smoothboost._validate import shown, typed
 
 LARGEST_EPSILON = 10.0
 """Above this a guarantee is called weak: a person may change odds by a factor of 22,000."""
@@ -42,7 +42,7 @@ def weaknesses_of(epsilon: float | None, delta: float, n_rows: int) -> tuple[str
         )
     if delta * n_rows >= 1:
         found.append(
-            f"delta = {delta:g} is not below 1/{n_rows:,}, one in all rows: it would allow "
+            f"delta = {typed(delta)} is not below 1/{n_rows:,}, one in all rows: it would allow "
             "publishing somebody's row"
         )
     return tuple(found)
@@ -205,7 +205,7 @@ class Guarantee:
             return "not private (epsilon=None)"
         amount = f"epsilon = {self.epsilon:g}"
         if self.delta:
-            amount += f", delta = {self.delta:g}"
+            amount += f", delta = {typed(self.delta)}"
         notes = [
             note
             for note, present in (

@@ -386,7 +386,7 @@ def booked(
 
 def _refusal(path: Path, status: Status, charge: Charge) -> str:
     epsilon, delta = map(float, charge.claim)
-    asked = f"epsilon = {epsilon:g}" + (f", delta = {delta:g}" if delta else "")
+    asked = f"epsilon = {epsilon:g}" + (f", delta = {_validate.typed(delta)}" if delta else "")
     return (
         f"Expected a use that fits into what is left of {status.table!r} ({path}), got one of "
         f"{asked}: {status.left_words}. Nothing was spent."

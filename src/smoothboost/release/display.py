@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from itertools import groupby
 from math import floor
 from typing import TYPE_CHECKING
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from smoothboost._show import make_frame as make_frame
 from smoothboost._show import render as render
 from smoothboost._terminal import visible
+from smoothboost._validate import counted
 from smoothboost.fitting.plan_text import plan_table as plan_table
 from smoothboost.release.scorecard import CardLine, card_lines, equal_runs
 from smoothboost.release.wording import rule_lines
@@ -28,6 +30,9 @@ LONGEST_LIST = 25
 
 MOST_STEPS = 7
 """The most lines of a number on a printed scorecard; `Model.scorecard` has them all."""
+
+LONGEST_BAR, SHORTEST_BAR = 30, 3
+"""How long the bar of the most votes is at most; were it shorter than so much, none is drawn."""
 
 PAGE = 50
 """How many lines of rules with several literals the text of a model may take."""
@@ -123,8 +128,7 @@ def _rules_text(model: Model) -> list[str]:
         said = rule_lines(model.schema, rule)
         if shown and len(lines) + len(said) > PAGE:
             left = len(rules) - shown
-            more = "1 more rule" if left == 1 else f"{left} more rules"
-            return [*lines, f"... and {more} (model.votes() has all)"]
+            return [*lines, f"... and {counted(left, 'more rule')} (model.votes() has all)"]
         lines += [f"{'' if at else votes:>5} | {line}" for at, line in enumerate(said)]
     return lines
 
@@ -171,9 +175,8 @@ def votes_summary(model: Model) -> str:
     if model.is_additive:
         left = sum(abs(votes) for votes in model.vote_rows()["votes"])
     cancelled = f" ({left} after opposite votes cancel)" if left < len(model.rules) else ""
-    used = f"{len(model.columns_used)} of {len(model.schema.columns)} columns"
-    votes = "1 vote" if len(model.rules) == 1 else f"{len(model.rules)} votes"
-    return f"{votes}{cancelled} on {used}"
+    used = f"{len(model.columns_used)} of {counted(len(model.schema.columns), 'column')}"
+    return f"{counted(len(model.rules), 'vote')}{cancelled} on {used}"
 
 
 def votes_table(model: Model) -> RenderableType:
@@ -266,13 +269,42 @@ def shape_functions(model: Model) -> RenderableType:
 
 def _shape(model: Model, name: str, title: str, votes: list[int]) -> RenderableType:
     column = model.schema.columns[name]
-    table = RichTable(box=None, show_header=False, pad_edge=False, title_justify="left")
-    table.title = Text(title, style="bold cyan")
-    table.add_column(min_width=24)
-    largest = max(1, *map(abs, votes))
-    for start, stop in equal_runs(column, votes):
-        net = votes[start]
-        bar = "█" * (max(1, round(abs(net) / largest * 30)) if net else 0)
-        shown = Text(bar, style="green" if net > 0 else "red")
-        table.add_row(Text("  " + column.describe(start, stop)), f"{net:+d}", shown)
-    return table
+    return _BarChart(
+        title,
+        [(column.describe(start, stop), votes[start]) for start, stop in equal_runs(column, votes)],
+    )
+
+
+@dataclass(frozen=True)
+class _BarChart:
+    """Votes as bars, which are as long as there is room for, and share one scale.
+
+    Parameters
+    ----------
+    title : str
+        The column, and the class if there are several.
+    lines : list of (str, int)
+        What each bar stands for, and its votes.
+    """
+
+    title: str
+    lines: list[tuple[str, int]]
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        numbers = [f"{votes:+,d}" if votes else "0" for _, votes in self.lines]
+        room = options.max_width - max(map(len, numbers)) - 4  # two gaps
+        widest = max(24, *(Text(words).cell_len + 2 for words, _ in self.lines))
+        longest = min(LONGEST_BAR, max(room - widest, room // 3))
+        if longest < SHORTEST_BAR:
+            longest = 0
+        table = RichTable(box=None, show_header=False, pad_edge=False, title_justify="left")
+        table.title = Text(self.title, style="bold cyan")
+        table.add_column(width=min(widest, max(1, room - longest)), overflow="fold")
+        table.add_column(justify="right", no_wrap=True)
+        table.add_column(width=longest)
+        most = max(1, *(abs(votes) for _, votes in self.lines))
+        for (words, votes), number in zip(self.lines, numbers, strict=True):
+            length = max(1, round(abs(votes) / most * longest)) if votes and longest else 0
+            bar = Text("█" * length, style="green" if votes > 0 else "red")
+            table.add_row(Text(f"  {words}"), number, bar)
+        yield table

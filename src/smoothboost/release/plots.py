@@ -353,7 +353,8 @@ def _panel_axes(ax: Any, shapes: Sequence[Shape], n_cols: int) -> NDArray[Any]:
     if ax is not None:
         given = np.ravel(np.array(ax, dtype=object))
         if len(given) != n_panels:
-            raise ValueError(f"Expected ax to be axes for {n_panels} panel(s), got {len(given)}.")
+            panels = _validate.counted(n_panels, "panel")
+            raise ValueError(f"Expected ax to be axes for {panels}, got {len(given)}.")
         return given
     n_cols = min(n_cols, n_panels)
     n_rows = ceil(n_panels / n_cols)

@@ -95,7 +95,7 @@ class SchemaCheck:
     def lines(self) -> Iterator[tuple[str, str]]:
         """Yield what there is to say line by line, each with its level."""
         yield WRONG, NOT_PRIVATE
-        yield FINE, f"{self.n_rows:,} rows"
+        yield FINE, _validate.counted(self.n_rows, "row")
         width = max(map(len, self._verdicts))
         for name, verdict in self._verdicts.items():
             mark = verdict.level.upper() if verdict.level == WRONG else verdict.level
@@ -135,7 +135,8 @@ def check_table(
         source, n_labels = (None, columns.n_rows) if y is None else labels_source(y)
         if n_labels != columns.n_rows:
             raise ValueError(
-                f"Expected as many labels as rows, got {n_labels} labels and {columns.n_rows} rows."
+                f"Expected as many labels as rows, got {_validate.counted(n_labels, 'label')} "
+                f"and {_validate.counted(columns.n_rows, 'row')}."
             )
         look.add(columns, source)
         return look.result()

@@ -16,6 +16,7 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
+from smoothboost._validate import counted
 from smoothboost.table._encoding import NumberColumns
 from smoothboost.table.cells import Codes, codes_of_values, encoder, grid_of, objects
 from smoothboost.table.columns import Column, Date, Numeric
@@ -74,8 +75,8 @@ class Table:
         classes = encode_labels(schema, labels, n_threads)
         if columns.n_rows != len(classes):
             raise ValueError(
-                f"Expected as many labels as rows, got {len(classes)} labels "
-                f"and {columns.n_rows} rows."
+                f"Expected as many labels as rows, got {counted(len(classes), 'label')} "
+                f"and {counted(columns.n_rows, 'row')}."
             )
         if columns.n_rows >= MAX_ROWS:
             raise ValueError(f"Expected fewer than {MAX_ROWS:,} rows, got {columns.n_rows:,}.")
@@ -241,13 +242,14 @@ def _as_array(frame: Any, schema: Schema) -> NDArray[Any]:
     array = _listed_array(frame) if isinstance(frame, list | tuple) else np.asarray(frame)
     if array.ndim != 2:
         raise ValueError(
-            f"Expected a frame or a 2D array, got {type(frame).__name__} with {array.ndim} "
-            "dimension(s). Reshape your data: .reshape(-1, 1) for a single column, "
-            ".reshape(1, -1) for a single row."
+            f"Expected a frame or a 2D array, got {type(frame).__name__} with "
+            f"{counted(array.ndim, 'dimension')}. Reshape your data: .reshape(-1, 1) for "
+            "a single column, .reshape(1, -1) for a single row."
         )
     if array.shape[1] != len(schema.columns):
         raise ValueError(
-            f"Expected {len(schema.columns)} columns as the schema declares, got {array.shape[1]}."
+            f"Expected {counted(len(schema.columns), 'column')} as the schema declares, "
+            f"got {array.shape[1]}."
         )
     dates = [isinstance(column, Date) for column in schema.columns.values()]
     if array.dtype.kind == "M" and all(dates):

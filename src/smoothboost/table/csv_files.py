@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
+from smoothboost._validate import counted
 from smoothboost.table._csv_rows import whole_rows
 from smoothboost.table.streams import Part, expecting
 from smoothboost.table.text_bytes import LONGEST_ROW, TextBytes, read_up_to
@@ -56,7 +57,7 @@ def csv_part(source: TextBytes, separator: str | None = None, decimal: str = "."
         )
     # A blank line is a row, whose cells are missing.
     parsing = pa_csv.ParseOptions(delimiter=separator, ignore_empty_lines=False)
-    what += f" with {len(written)} cells in every row, {separator!r} between them"
+    what += f" with {counted(len(written), 'cell')} in every row, {separator!r} between them"
 
     def read(columns: list[str], n_threads: int) -> Iterator[pa.RecordBatch]:
         """Read every column as text, so that one bad cell never changes how others are read."""

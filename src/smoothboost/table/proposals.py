@@ -103,7 +103,9 @@ def propose(X: Any, y: Any, reading: Reading | None = None, identifiers: bool = 
     if frame is None:
         array = np.asarray(X, dtype=object if isinstance(X, list | tuple) else None)
         if array.ndim != 2:
-            raise ValueError(f"Expected a frame or a 2D array, got {array.ndim} dimension(s).")
+            raise ValueError(
+                f"Expected a frame or a 2D array, got {_validate.counted(array.ndim, 'dimension')}."
+            )
         by_name = {f"x{at}": array[:, at].tolist() for at in range(array.shape[1])}
     else:
         by_name = {str(name): frame.get_column(name).to_list() for name in frame.columns}
@@ -339,8 +341,9 @@ def _grouped(texts: list[str]) -> Categorical:
     groups: dict[str, list[str]] = {}
     for text in texts:
         groups.setdefault(f"{text[:size]}…", []).append(text)
+    first = "letter" if size == 1 else f"{size} letters"
     said = (
         f"{DRAFTED}: more codes than the {MAX_CATEGORIES} that a column may have, so grouped by "
-        f"their first {size} letter(s). Replace the groups by those of a code book."
+        f"their first {first}. Replace the groups by those of a code book."
     )
     return Categorical(groups=groups, description=said)

@@ -391,7 +391,8 @@ class Schema:
 def _check_number_of_classes(n_classes: int) -> None:
     if not 2 <= n_classes <= MAX_CODES:
         raise ValueError(
-            f"Expected target to declare 2 to {MAX_CODES} classes, got {n_classes} class(es)."
+            f"Expected target to declare 2 to {MAX_CODES} classes, "
+            f"got {_validate.counted(n_classes, 'class', 'classes')}."
         )
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.dataset as pa_dataset
 from narwhals.stable.v2.dependencies import is_into_dataframe, is_into_series
 
-from smoothboost._validate import near, shortened, shown
+from smoothboost._validate import counted, near, shortened, shown
 from smoothboost.table.numerals import with_points
 
 _CELLS_AT_ONCE = 1 << 22
@@ -71,7 +71,7 @@ class Part:
         repeated = sorted(name for name, times in names.items() if times > 1)
         if repeated:
             known = [name for name in repeated if name in needed]
-            which = ", ".join(known) if known else f"{len(repeated)} name(s)"
+            which = ", ".join(known) if known else counted(len(repeated), "name")
             raise ValueError(
                 f"Expected each column of {self.name} once, got {which} more than once."
             )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, floor, log, log10, sqrt
 
+from smoothboost.release.report.words import number_words
 from smoothboost.table.dates import number_of, text_of_date
 from smoothboost.table.schema import Date, Numeric
 
@@ -76,7 +77,7 @@ def _evenly_spaced(column: Numeric) -> Axis:
     bounds = tuple(place / n_bins for place in range(n_bins + 1))
     step = max(1, -(-len(column.cuts) // MOST_TICKS))
     shown = range(0, len(column.cuts), step)
-    return Axis(bounds, tuple((bounds[at + 1], _number_words(column.cuts[at])) for at in shown))
+    return Axis(bounds, tuple((bounds[at + 1], number_words(column.cuts[at])) for at in shown))
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def _ticks(column: Numeric | Date, scale: _Scale) -> list[tuple[float, str]]:
     else:
         values = [_two_digits(scale.value(step / 4)) for step in range(5)]
         values = [value for value in values if scale.low <= value <= scale.high]
-    return [(scale.place(value), _number_words(value)) for value in dict.fromkeys(values)]
+    return [(scale.place(value), number_words(value)) for value in dict.fromkeys(values)]
 
 
 def round_values(low: float, high: float, most: int = MOST_TICKS) -> list[float]:
@@ -143,11 +144,6 @@ def round_values(low: float, high: float, most: int = MOST_TICKS) -> list[float]
 
 def _two_digits(value: float) -> float:
     return float(f"{value:.2g}")
-
-
-def _number_words(value: float) -> str:
-    large = abs(value) >= 1e7 or 0 < abs(value) < 1e-4
-    return (f"{value:.3g}" if large else f"{value:,.6g}").replace("-", "−")
 
 
 def middle_values(column: Numeric | Date) -> list[str]:

@@ -12,6 +12,8 @@ from smoothboost.table.schema import Date, Numeric
 
 WIDTH, HEIGHT = 340, 170
 LEFT, RIGHT, TOP, BOTTOM = 40, 8, 10, 26
+LETTER = 6.5
+"""How wide a letter or digit is at most, nearly; what is written has no wide ones."""
 MISSING = 62
 """The width that a missing value takes, with the gap before it."""
 
@@ -58,6 +60,15 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Tick:
+    """A place on the axis, what is written below it, and where the middle of that stands."""
+
+    x: float
+    words: str
+    middle: float
+
+
+@dataclass(frozen=True)
 class StepPlot:
     """The votes over the bins of a number or date.
 
@@ -67,7 +78,9 @@ class StepPlot:
         One per group of bins, and one for missing values, if they have a place.
     line : str
         The upper or lower ends of the blocks of bins, as an SVG path.
-    x_ticks, y_ticks : tuple of (float, str)
+    x_ticks : tuple of Tick
+        What is written below.
+    y_ticks : tuple of (float, str)
         Places in the drawing, and what is written there.
     missing : float or None
         Where the word "missing" stands.
@@ -75,7 +88,7 @@ class StepPlot:
 
     blocks: tuple[Block, ...]
     line: str
-    x_ticks: tuple[tuple[float, str], ...]
+    x_ticks: tuple[Tick, ...]
     y_ticks: tuple[tuple[float, str], ...]
     missing: float | None
     zero: float
@@ -111,12 +124,27 @@ def step_plot(
     return StepPlot(
         tuple(blocks),
         line,
-        tuple((across(place), words) for place, words in axis.ticks),
+        _without_overlap([(across(place), words) for place, words in axis.ticks], right + 8),
         tuple((down(worth), signed(worth)) for worth in round_values(low, high, 4)),
         (right + 16 + WIDTH - RIGHT) / 2 if column.missing else None,
         zero,
         right,
     )
+
+
+def _without_overlap(ticks: Sequence[tuple[float, str]], end: float) -> tuple[Tick, ...]:
+    """Write below an axis every tick, or every second, third …, so that no two words meet."""
+    written: list[tuple[bool, Tick]] = []
+    for step in range(1, len(ticks) + 1):
+        written, free = [], float(LEFT - 14)
+        for x, words in ticks[::step]:
+            half = LETTER * len(words) / 2
+            middle = max(LEFT - 14 + half, min(x, end - half))
+            written.append((middle - half >= free, Tick(x, words, round(middle, 1))))
+            free = middle + half + LETTER
+        if all(fits for fits, _ in written):
+            break
+    return tuple(tick for _, tick in written)
 
 
 SQUARE = 220

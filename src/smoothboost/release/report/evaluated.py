@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from smoothboost._validate import shown
 from smoothboost.privacy.guarantee import Guarantee, weaknesses_of
 from smoothboost.release.report.drawings import SQUARE
 from smoothboost.release.report.guarantee_words import factor_words
+from smoothboost.release.report.words import number_words
 from smoothboost.table.canonical import parsed, read_text, refusing
 
 if TYPE_CHECKING:
@@ -22,6 +24,29 @@ WIDEST = 0.5
 
 MOST = 2.0**62
 """No number of an evaluation is larger."""
+
+BELOW_NONE = "Numbers of rows have noise, too: where it made one less than none, 0 is shown."
+
+
+def rows_words(rows: float) -> str:
+    """Say about how many rows there are; noise may have made them less than none.
+
+    Examples
+    --------
+    >>> rows_words(1234.2), rows_words(-17.8)
+    ('1,234', '0')
+    """
+    return f"{max(rows, 0.0):,.0f}"
+
+
+def rows_note(rows: Iterable[float]) -> str:
+    """Say what 0 rows may mean, if noise made any of these numbers less than none."""
+    return BELOW_NONE if any(round(each) < 0 for each in rows) else ""
+
+
+def says_nothing(low: float, high: float) -> bool:
+    """Whether an interval of a share leaves it open altogether."""
+    return low <= 0 and high >= 1
 
 
 @dataclass(frozen=True)
@@ -41,8 +66,9 @@ class Measured:
 
     @property
     def percent(self) -> str:
-        """The number as a percentage."""
-        return "unknown" if self.value is None else f"{self.value:.1%}"
+        """The share as a percentage, if anything is known of it."""
+        unknown = self.value is None or says_nothing(self.low, self.high)
+        return "unknown" if unknown else f"{self.value:.1%}"
 
     @property
     def width(self) -> float:
@@ -109,7 +135,7 @@ class PrivateEvaluation:
     @property
     def cost(self) -> str:
         """What it cost."""
-        return f"ε = {self.epsilon:g}" + (f", δ = {self.delta:g}" if self.delta else "")
+        return f"ε = {self.epsilon:g}" + (f", δ = {number_words(self.delta)}" if self.delta else "")
 
     @property
     def promise(self) -> str:
@@ -123,7 +149,8 @@ class PrivateEvaluation:
             )
         return (
             f"No one person’s {rows} can raise the probability of what this section shows to more "
-            f"than {factor} times what it would be with other data, plus δ = {self.delta:g}."
+            f"than {factor} times what it would be with other data, plus "
+            f"δ = {number_words(self.delta)}."
         )
 
     @property
@@ -136,11 +163,19 @@ class PrivateEvaluation:
         if guarantee.epsilon is None or not guarantee.holds:
             return "The model itself is not private: see above."
         delta = guarantee.delta + self.delta
-        total = f"ε = {guarantee.epsilon + self.epsilon:g}" + (f", δ = {delta:g}" if delta else "")
+        total = f"ε = {guarantee.epsilon + self.epsilon:g}" + (
+            f", δ = {number_words(delta)}" if delta else ""
+        )
         return (
             f"It comes on top of the model’s own cost for people who are both among these rows and "
             f"among those of the fit: {total} together. For all others it stands alone."
         )
+
+    @property
+    def rows_note(self) -> str:
+        """What 0 rows mean in its tables, if noise made some of them less than none."""
+        rows = [bin.rows for bin in self.calibration] + [rows for _, rows, _ in self.groups]
+        return rows_note(rows)
 
     @property
     def drawn(self) -> list[MeasuredBin]:

@@ -8,6 +8,7 @@ from math import ceil, exp, log
 from typing import TYPE_CHECKING
 
 from smoothboost.privacy.guarantee import Guarantee
+from smoothboost.release.report.words import number_words
 
 if TYPE_CHECKING:
     from smoothboost.release.model import Model
@@ -65,7 +66,7 @@ def promise(guarantee: Guarantee, measured: bool = False) -> list[str]:
         said = (
             f"No one person’s {rows} can raise the probability of any released model, or of any "
             f"set of them, to more than {factor} times what it would be with other data, plus "
-            f"δ = {delta:g}."
+            f"δ = {number_words(delta)}."
         )
     but = ", but for its section on how good the model is" if measured else ""
     likely = chance_words(0.01 * exp(min(guarantee.epsilon, 25.0)) + delta)
@@ -111,7 +112,7 @@ def facts(guarantee: Guarantee) -> list[tuple[str, str]]:
         ("Rows of one person", "1" if per_person == 1 else f"at most {per_person}"),
     ]
     if guarantee.epsilon is not None:
-        budget = f"ε = {guarantee.epsilon:g}, δ = {guarantee.delta:g}"
+        budget = f"ε = {guarantee.epsilon:g}, δ = {number_words(guarantee.delta)}"
         pure = "pure" if not guarantee.delta else "approximate"
         listed.insert(0, ("Budget", f"{budget} ({pure} differential privacy)"))
     if guarantee.mechanism is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothboost._validate import counted
 from smoothboost.release.report.drawings import SQUARE, curve
 from smoothboost.table.coded import encode_labels
 
@@ -123,7 +124,8 @@ def measure(model: Model, rows: Any, labels: Any, source: str) -> Holdout:
     predicted = encode_labels(model.schema, model.predict(rows))
     if len(truth) != len(predicted):
         raise ValueError(
-            f"Expected as many labels as rows, got {len(truth)} labels and {len(predicted)} rows."
+            f"Expected as many labels as rows, got {counted(len(truth), 'label')} "
+            f"and {counted(len(predicted), 'row')}."
         )
     if not len(truth):
         raise ValueError(f"Expected at least one row in {source}, got none.")

@@ -11,16 +11,16 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from smoothboost._validate import counted
 from smoothboost._version import __version__
 from smoothboost.release.display import votes_summary
 from smoothboost.release.report import drawings, guarantee_words
-from smoothboost.release.report.evaluated import PrivateEvaluation
+from smoothboost.release.report.evaluated import PrivateEvaluation, rows_words
 from smoothboost.release.report.figures import cases_of, drawn_trees, vote_bars
 from smoothboost.release.report.holdout import Holdout
 from smoothboost.release.report.pieces import Pieces, pieces_of
 from smoothboost.release.report.what_if import what_if_data
 from smoothboost.release.report.words import (
-    counted,
     decision_words,
     domain_words,
     fallback_words,
@@ -138,6 +138,7 @@ def _templates() -> Any:
     templates.globals.update(
         signed=signed,
         counted=counted,
+        rows_words=rows_words,
         width=drawings.WIDTH,
         height=drawings.HEIGHT,
         left=drawings.LEFT,

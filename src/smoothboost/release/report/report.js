@@ -203,7 +203,18 @@
     byId("adding").style.setProperty("--zero", `${(-100 * span[0]) / (span[1] - span[0])}%`);
   }
 
-  function showClasses(decision, probabilities, winner) {
+  // How far the votes for the second of two classes are from enough, in whole votes as they are.
+  function standing(votes) {
+    const least = Math.floor(model.link.threshold) + 1;
+    if (Math.abs(least) > 1e9) return "";
+    const off = Math.abs(votes - least);
+    const many = `${off.toLocaleString("en")} ${off === 1 ? "vote" : "votes"}`;
+    if (votes < least) return `; ${many} short of ${model.classes[1]}`;
+    const needs = `${model.classes[1]} needs`;
+    return off === 0 ? `; just as many votes as ${needs}` : `; ${many} more than ${needs}`;
+  }
+
+  function showClasses(counted, decision, probabilities, winner) {
     classLines.forEach(({ line, votes, chance, bar }, at) => {
       line.classList.toggle("chosen", at === winner);
       if (votes) votes.textContent = two ? "" : signed(decision[at]);
@@ -212,9 +223,7 @@
     });
     const most = percent(probabilities[winner]);
     byId("prediction").textContent = model.classes[winner];
-    byId("certainty").textContent = two
-      ? `probability ${most}; ${signed(decision[0])} votes from the threshold`
-      : `probability ${most}`;
+    byId("certainty").textContent = `probability ${most}${two ? standing(counted[0]) : ""}`;
   }
 
   function update() {
@@ -232,7 +241,7 @@
     if (starts) votes.unshift(model.start);
     if (weighs) votes.push(model.link.headStarts);
     showLines(votes, two ? 0 : Number(shownClass.value));
-    showClasses(decision, probabilities, chosen(decision));
+    showClasses(counted, decision, probabilities, chosen(decision));
     const results = byId("results");
     results.dataset.decision = JSON.stringify(decision);
     results.dataset.probabilities = JSON.stringify(probabilities);

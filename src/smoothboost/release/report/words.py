@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import floor
 from typing import TYPE_CHECKING
 
+from smoothboost._validate import counted
 from smoothboost.release.wording import value_words
 from smoothboost.table.schema import Boolean, Categorical, Column, Date, Numeric
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 MOST_NAMES = 12
 """The most categories that are listed where others can be counted instead."""
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def signed(votes: float) -> str:
@@ -31,15 +34,21 @@ def _whole(votes: int) -> str:
     return f"{votes:+,d}".replace("-", "−") if votes else "0"
 
 
-def counted(number: int, thing: str) -> str:
-    """Say how many there are of something.
+def number_words(number: float) -> str:
+    """Say a number to ten digits; a very large or very small one by a power of ten.
 
     Examples
     --------
-    >>> counted(1, "vote"), counted(2000, "vote")
-    ('1 vote', '2,000 votes')
+    >>> number_words(1234567.5), number_words(-0.25), number_words(2.5e10), number_words(1e-6)
+    ('1,234,567.5', '−0.25', '2.5×10¹⁰', '10⁻⁶')
     """
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+    short = float(f"{number:.10g}")
+    if short == 0 or 1e-4 <= abs(short) < 1e10:
+        return f"{short:,.15g}".replace("-", "−")
+    factor, power = f"{short:.9e}".split("e")
+    factor = factor.rstrip("0").rstrip(".").replace("-", "−")
+    raised = f"10{str(int(power)).translate(_RAISED)}"
+    return {"1": raised, "−1": f"−{raised}"}.get(factor, f"{factor}×{raised}")
 
 
 def listed(names: Sequence[str]) -> str:
@@ -106,18 +115,14 @@ def domain_words(column: Column) -> str:
 
 def _interval_words(column: Numeric | Date) -> str:
     if isinstance(column, Numeric) and column.edges is not None:
-        edges = [_plain(edge) for edge in column.cuts]
+        edges = [number_words(edge) for edge in column.cuts]
         return f"{counted(len(edges), 'edge')}: {listed(edges)}"
     low, high = (str(bound) for bound in (column.low, column.high))
     if isinstance(column, Numeric):
-        low, high = _plain(float(low)), _plain(float(high))
+        low, high = (number_words(float(bound)) for bound in (low, high))
     scale = getattr(column, "scale", "linear")
     spaced = {"linear": "", "log": ", evenly on a log scale", "sqrt": ", finer near the start"}
     return f"{low} to {high}, in {counted(column.n_ordered, 'bin')}{spaced[scale]}"
-
-
-def _plain(number: float) -> str:
-    return f"{number:,.10g}".replace("-", "−")
 
 
 def fallback_words(column: Column) -> str:

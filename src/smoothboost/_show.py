@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TextIO, cast
 
 import narwhals.stable.v2 as nw
 from rich.console import Console, RenderableType
@@ -35,9 +36,30 @@ def render(renderable: RenderableType, width: int = 100) -> str:
     return capture.get()
 
 
+class _Unneeded:
+    """A stream that may be gone: a fit that has spent its budget does not end with it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with suppress(OSError, ValueError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError, ValueError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 def get_console() -> Console:
     """Return where progress is shown: stderr, as stdout is for results."""
-    return PlainConsole(stderr=True)
+    if sys.stderr is None:
+        return PlainConsole(quiet=True)
+    return PlainConsole(file=cast(TextIO, _Unneeded(sys.stderr)))
 
 
 @contextmanager

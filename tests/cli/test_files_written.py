@@ -6,10 +6,12 @@ import errno
 import os
 import shutil
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from commands import FIT, failure, run
+from people import FRAME, LABELS, SCHEMA
 
 from smoothboost import Model, SmoothBoostClassifier, cli
 from smoothboost.fitting.boost import Booster
@@ -163,3 +165,20 @@ def test_a_closed_standard_input_is_told_in_a_line(folder, monkeypatch, capsys):
         cli.app(["fit", "-", *MODEL[2:]])
     line = "Error: Expected rows from standard input, got a closed one; name a file.\n"
     assert capsys.readouterr().err == line
+
+
+class Gone(StringIO):
+    """A pipe whose reader has left."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+    def flush(self) -> None:
+        raise BrokenPipeError
+
+
+@pytest.mark.parametrize("stream", [Gone(), None])
+def test_whoever_read_the_progress_may_leave(monkeypatch, stream):
+    monkeypatch.setattr("sys.stderr", stream)
+    clf = SmoothBoostClassifier(schema=SCHEMA, epsilon=1.0, n_rounds=3, verbose=1)
+    assert len(clf.fit(FRAME, LABELS).model_.rules) >= 3

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from dataclasses import replace
 from math import ulp
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from smoothboost import Boolean, Categorical, Date, Numeric, PrivacyLeakWarning, Schema
+from smoothboost.table import writers
 from smoothboost.table.draft import draft_schema
 from smoothboost.table.proposals import outward, propose
 
@@ -332,3 +335,13 @@ def test_drafting_from_python_warns_and_refuses_what_it_cannot_do(tmp_path):
         draft_schema(FRAME, [0] * N)
     with pytest.raises(ValueError, match="2D array, got 1 dimension"):
         Schema.draft([1, 2], [0, 1])
+
+
+def test_dates_that_python_cannot_hold_are_left_out_and_written():
+    far = pa.array([2**31 - 1, 0] * 9, pa.int32()).cast(pa.date32())
+    found = propose(pa.table({"seen": far, "flag": ["yes", "no"] * 9}), [0, 1] * 9)
+    assert "beyond the years 1 to 9999" in found.left_out["seen"]
+    lines = writers._json_lines(pa.table({"seen": far[:2]})).splitlines()
+    beyond, first = (json.loads(line)["seen"] for line in lines)
+    assert "out of range" in beyond  # as in Arrow's CSV
+    assert first == "1970-01-01"

@@ -43,6 +43,7 @@ _DECIMAL_COMMA = re.compile(r"([<>]=?|[≤≥])?\s*[+-]?[0-9]+,[0-9]+")
 _LIMIT = re.compile(r"([<>]=?|[≤≥])\s*[+-]?[0-9]+([.,][0-9]+)?")
 _ID_NAME = re.compile(r"(?i:(^|[\s_.\-])(id|nr|key|mrn|ssn|uuid|guid)$)|[a-z](ID|Id|Nr)$")
 _REPLACE = "replace them by public ones"
+_BEYOND = "it holds dates beyond the years 1 to 9999, or of an unknown zone"
 
 
 @dataclass(frozen=True)
@@ -108,10 +109,10 @@ def propose(X: Any, y: Any, reading: Reading | None = None, identifiers: bool = 
             )
         by_name = {f"x{at}": array[:, at].tolist() for at in range(array.shape[1])}
     else:
-        by_name = {str(name): frame.get_column(name).to_list() for name in frame.columns}
+        by_name = {str(name): _listed(frame.get_column(name)) for name in frame.columns}
     columns, left_out = {}, {}
     for name, cells in by_name.items():
-        found = propose_column(name, cells, identifiers)
+        found = _BEYOND if cells is None else propose_column(name, cells, identifiers)
         # The columns of an array go by their places, so that none can be left out.
         if isinstance(found, str) and frame is None:
             found = _frequent(*_texts(cells))
@@ -127,6 +128,14 @@ def propose(X: Any, y: Any, reading: Reading | None = None, identifiers: bool = 
             f"Expected a target of at most {MAX_CODES} classes, got more: is it the right column?"
         )
     return Draft(columns, classes, left_out)
+
+
+def _listed(column: Any) -> list[Any] | None:
+    """Return the cells of a column, or None if some are dates that Python cannot hold."""
+    try:
+        return list(column.to_list())
+    except (ValueError, OverflowError):
+        return None
 
 
 def classes_of(labels: Any, from_text: bool = False) -> list[Label]:

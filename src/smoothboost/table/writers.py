@@ -103,10 +103,10 @@ def _json_lines(table: pa.Table) -> str:
 
 
 def _listed(cells: pa.ChunkedArray) -> list[Any]:
-    """Return the values of a column; texts of other files need not be UTF-8."""
+    """Return the values of a column; texts need not be UTF-8, and dates of any year are texts."""
     try:
         return list(cells.to_pylist())
-    except UnicodeDecodeError:
+    except (ValueError, OverflowError):
         texts = cells.cast(pa.string()).cast(pa.binary()).to_pylist()
         return [None if text is None else text.decode(errors="replace") for text in texts]
 

@@ -225,6 +225,7 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         what, rows = words_for(plan, table.n_rows), plan.budget.rows_per_person
         with ledger.reserve(use_of(plan), what, schema.content_hash, rows) as reservation:
             self._release(schema, table, candidates, plan, bits, reservation)
+            reservation.spend(self.model_.content_hash)
         return self
 
     def _plan_with(self, epsilon: float, schema: Schema, n_rows: int) -> Plan:
@@ -270,7 +271,6 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         link = booster.released_link(costs(booster.shares))
         self.model_ = Model(schema, rules, self.privacy_, link, booster.errors)
         self.classes_ = np.unique(self.model_.classes)
-        reservation.spend(self.model_.content_hash)
 
     def _encode(self, schema: Schema, X: Any, y: Any) -> Any:
         """Return the rows as codes: something with `n_rows` that `_engines` knows."""

@@ -266,6 +266,8 @@ def takes_back(rule: Rule, earlier: Rule) -> bool:
     >>> takes_back(LiteralRule(old, 0, 1), LiteralRule(Literal.at_most(0, 4), 1, 0))
     False
     """
+    if rule.columns != earlier.columns:  # as most: tell soon
+        return False
     ours, theirs = list(rule.leaves()), list(earlier.leaves())
     if rule.about != earlier.about or [path for path, _ in ours] != [path for path, _ in theirs]:
         return False

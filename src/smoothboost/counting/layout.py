@@ -63,5 +63,5 @@ class CodeLayout:
         They may wrap around, harmlessly: only differences within a column count.
         """
         below = np.zeros((len(sums) + 1, sums.shape[1]), dtype=np.int64)
-        np.cumsum(sums, axis=0, out=below[1:])
+        sums.cumsum(axis=0, out=below[1:])
         return below

@@ -124,12 +124,11 @@ class TableRows:
 
         They must not test any other column.
         """
-        n_codes = int(self.layout.n_codes[column])
-        for_second = np.array([rule.by_code(n_codes) for rule in rules], dtype=np.int16)
-        rises = np.empty((2, n_codes), dtype=np.int16)
-        rises[1] = for_second.reshape(-1, n_codes).sum(axis=0)
-        rises[0] = len(rules) - rises[1]
-        return rises
+        n_codes, n_rules = int(self.layout.n_codes[column]), len(rules)
+        by_rule = [rule.by_code(n_codes) for rule in rules]
+        for_second = list(map(sum, zip(*by_rule, strict=True)))
+        for_first = [n_rules - votes for votes in for_second]
+        return np.array([for_first, for_second], dtype=np.int16)
 
     def risen(self, levels: Levels, rules: Sequence[Rule], column: int) -> Levels:
         """Return the levels after the votes of rules that test one column only."""

@@ -95,6 +95,7 @@ class Booster:
         costs: Callable[[tuple[int, ...]], tuple[float, ...]] | None = None,
     ) -> None:
         self._plan = plan
+        self._cools = plan.cooling < 1
         self._costs = costs
         self._problems = [
             _start(plan, at, engine, rules)
@@ -182,7 +183,7 @@ class Booster:
         turn = self._turn
         if self.choices_left:  # nobody asks for the last votes
             turn.engine.add_votes(*rules)
-        if turn.last and self._plan.cooling < 1 and all(map(takes_back, rules, turn.last)):
+        if turn.last and self._cools and all(map(takes_back, rules, turn.last)):
             turn.cooled *= self._plan.cooling
             turn.measure = turn.measure.cooled(self._plan.cooling)
         turn.last = rules

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 
 from smoothboost.fitting.plan import Plan
@@ -28,20 +30,19 @@ def spent_by_kind(plan: Plan) -> tuple[KindSpent, ...]:
     if plan.mechanism is None:
         return ()
     rounds = [
-        _spent(
-            stage.choice.name, [stage.rate * width for width in stage.ranges], stage.choice.times
-        )
+        _spent(stage.choice.name, stage.rate, Counter(stage.ranges), stage.choice.times)
         for stage in plan.stages
     ]
     looks = [
-        _spent(look.name, [look.rate * look.score_range], look.count)
+        _spent(look.name, look.rate, {look.score_range: 1}, look.count)
         for look in plan.looks
         if look.count
     ]
     return (*rounds, *looks)
 
 
-def _spent(kind: str, epsilons: list[Fraction], times: int) -> KindSpent:
-    """Add up choices that are made `times` times at each of these epsilons."""
-    added = times * sum(epsilons, start=Fraction(0))
-    return KindSpent(kind, times * len(epsilons), float(max(epsilons)), float(added))
+def _spent(kind: str, rate: Fraction, ranges: Mapping[int, int], times: int) -> KindSpent:
+    """Add up choices at a rate: of each range as many as there are, each made `times` times."""
+    count = times * sum(ranges.values())
+    added = times * rate * sum(width * number for width, number in ranges.items())
+    return KindSpent(kind, count, float(rate * max(ranges)), float(added))

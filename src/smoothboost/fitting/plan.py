@@ -111,7 +111,7 @@ class Plan:
             return options
         return (*(2 * n_rows - option for option in reversed(options[1:])), *options)
 
-    @property
+    @cached_property
     def links(self) -> LinkOptions:
         """The links that the last look chooses among."""
         return LinkOptions(self.measure.n_rounds, self.n_problems, self.n_rules)

@@ -79,22 +79,25 @@ class OneRuleCandidates(OneColumnCandidates):
             for if_false in classes
             if if_true != if_false and constraints.allow(schema, literal, if_true, if_false)
         ]
-        self._layout = CodeLayout(schema)
-        tested = [rule.literal for rule in self._rules if isinstance(rule.literal, Literal)]
-        places = np.array([self._layout.places(literal) for literal in tested], dtype=int)
-        start, stop = places.reshape(-1, 2).T * len(classes)
-        true = np.array([rule.if_true for rule in self._rules], dtype=int)
-        self._false = np.array([rule.if_false for rule in self._rules], dtype=int)
-        self._bounds = np.stack(
-            [start + true, stop + true, start + self._false, stop + self._false]
-        )
         self._rules += [LiteralRule(None, label, label) for label in classes]
+        self._layout = CodeLayout(schema)
+        added_up = np.array([self._added_up(rule) for rule in self._rules])
+        places = np.ravel_multi_index(added_up.T, (self._layout.size + 1, len(classes)))
+        self._places = np.ascontiguousarray(places)  # a row for each of the five sums
 
     def __len__(self) -> int:
         return len(self._rules)
 
     def __getitem__(self, index: int) -> LiteralRule:
         return self._rules[index]
+
+    def _added_up(self, rule: LiteralRule) -> list[tuple[int, int]]:
+        """Return the place and class of the five sums of all places below that make a score."""
+        literal = rule.literal
+        start, stop = self._layout.places(literal) if isinstance(literal, Literal) else (0, 0)
+        everybody = self._layout.column(0).stop  # as each row has a code in the first column
+        true, false = rule.if_true, rule.if_false
+        return [(start, true), (stop, true), (start, false), (stop, false), (everybody, false)]
 
     def scores(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return each rule's weighted number of correct rows.
@@ -104,10 +107,8 @@ class OneRuleCandidates(OneColumnCandidates):
         sums : array of int64, shape (total codes, n_classes)
             Weight of the rows with each code (columns one after the other) and class.
         """
-        total = self._layout.total(sums)
-        no_hits, hits, no_misses, misses = self._layout.below(sums).take(self._bounds)
-        scores = (hits - no_hits) - (misses - no_misses) + total.take(self._false)
-        return np.concatenate([scores, total])
+        no_hits, hits, no_misses, misses, if_false = self._layout.below(sums).take(self._places)
+        return np.asarray((hits - no_hits) - (misses - no_misses) + if_false)
 
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:
         """Score every rule."""

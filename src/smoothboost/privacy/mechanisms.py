@@ -109,7 +109,7 @@ class PermuteAndFlip(Selection):
 
     def sample(self, bits: BitSource) -> int:
         """Draw the index of one candidate."""
-        heads = np.flatnonzero(toss(self.scores, int(self.scores.max()), self.rate, bits))
+        (heads,) = toss(self.scores, int(self.scores.max()), self.rate, bits).nonzero()
         return int(heads[uniform_below(len(heads), bits)])
 
 

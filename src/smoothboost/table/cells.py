@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from enum import IntEnum
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -169,6 +169,8 @@ def codes_of_values(
     """
 
     def code_of(value: Any) -> int:
+        if type(value) is str and value and value in code_by_text:
+            return code_by_text[value]  # what most texts are: written as they are declared
         absent = is_missing(value)
         if absent and not _may_be_declared(value):
             return missing
@@ -388,6 +390,7 @@ def _dictionary(cells: Any) -> Any:
         return None
 
 
+@lru_cache(maxsize=1024)
 def grid_of(column: Numeric | Date) -> _encoding.Grid:
     """Lay even cells over a column's cuts, at most one cut in each, for `NumberColumns`.
 

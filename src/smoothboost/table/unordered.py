@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 from smoothboost import _validate
@@ -112,12 +113,16 @@ class Categorical(_Unordered):
 
     def __eq__(self, other: object) -> bool:
         # 1 == True in Python, but they are different declarations.
-        return isinstance(other, Categorical) and repr(self) == repr(other)
+        return isinstance(other, Categorical) and self._text == other._text
 
     def __hash__(self) -> int:
-        return hash(repr(self))
+        return hash(self._text)
 
-    @property
+    @cached_property
+    def _text(self) -> str:
+        return repr(self)
+
+    @cached_property
     def code_by_text(self) -> dict[str, int]:
         """The code of every declared value, by its text."""
         if self.groups is None:
@@ -125,7 +130,7 @@ class Categorical(_Unordered):
         groups = enumerate(self.groups.values())
         return {text_of(value): code for code, values in groups for value in values}
 
-    @property
+    @cached_property
     def _declared_names(self) -> tuple[str, ...]:
         return tuple(map(text_of, self.groups or self.values or ()))
 

@@ -10,6 +10,7 @@ SANITIZED := build/sanitized
 WHEEL := build/wheel
 BUILT := build/built
 TWICE := build/twice
+PLAIN := build/plain
 SBOM := build/sbom
 LOCK := build/lock
 STRANGER := build/stranger
@@ -239,8 +240,12 @@ mutants: $(VENV)/ready  ## put bugs into copies of the package: the tests must s
 	$(RUN) python tests/mutations/mutate.py > build/mutants.md
 	mv build/mutants.md docs/results/mutants.md
 
-startup: $(VENV)/ready  ## what help and imports cost beside those of Typer and scikit-learn
-	$(RUN) python benchmarks/startup.py | tee docs/results/startup.md
+# An editable install would look for sources at every start.
+startup: $(BUILT)/ready  ## what help and imports of an installed wheel cost beside those of Typer and scikit-learn
+	rm -rf $(PLAIN)
+	$(PYTHON) -m venv $(PLAIN)
+	$(PLAIN)/bin/pip install --quiet $(BUILT)/smoothboost-*.whl
+	$(PLAIN)/bin/python benchmarks/startup.py | tee docs/results/startup.md
 
 side-channels: $(VENV)/ready  ## what time and memory tell of rows: fits of neighbouring tables, in turns
 	$(RUN) python benchmarks/side_channels.py | tee docs/results/side-channels.md

@@ -112,7 +112,7 @@ def _permissions(path: Path) -> int:
 def reserved(path: Path, force: bool, *inputs: Path | str | None) -> Iterator[Path]:
     """Make sure that a file can be written, before anything is spent on what it will hold.
 
-    What a command reads is not overwritten, also not by force.
+    The inputs that are named are not overwritten, also not by force.
     """
     if str(path) == "-":
         raise ValueError("Expected a file to write, got -, which only predict and draft take.")

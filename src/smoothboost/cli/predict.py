@@ -40,7 +40,7 @@ def predict(
     if output_format is not None:
         raise ValueError("Expected an --output-format with -o - only: a file's name says its own.")
     suffix = check_suffix(output)
-    with reserved(output, force, model, data) as temporary:
+    with reserved(output, force, model) as temporary:
         parts = parts_of(data, reading)
         with progress(not quiet, "rows", n_rows_of(parts), leave=False) as on_rows:
             n_rows = write_scored(released, parts, temporary, suffix, on_rows)

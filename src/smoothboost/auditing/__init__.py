@@ -65,7 +65,8 @@ def audit(
         How a rule is chosen; None audits both.
     full : bool, default False
         All settings that docs/results/audit.md reports on and many more runs, in as many
-        processes as there are processors: about an hour with two. Else it takes under a minute.
+        processes as there are processors: about a quarter of an hour with two. Else it takes less
+        than a minute.
     model, ledger : path or None, default None
         A model file and a ledger to check too; with both, that the model is booked.
     verbose : int, default 0

@@ -40,7 +40,7 @@ def audit(
         typer.Option(
             "--full/--quick",
             help="All small tables that the documentation reports on, and many more runs: about "
-            "an hour on two processors. Quick takes less than a minute.",
+            "a quarter of an hour on two processors. Quick takes less than a minute.",
         ),
     ] = False,
     model: Annotated[

@@ -13,12 +13,14 @@ import pytest
 from commands import FIT, failure, run
 
 import smoothboost
-from smoothboost import audit, auditing
+from smoothboost import SmoothBoostClassifier, audit, auditing
 from smoothboost.auditing import canary
 from smoothboost.auditing.checks import LIMITS
 from smoothboost.auditing.domains import QUICK
 from smoothboost.auditing.exact import chosen
 from smoothboost.auditing.integrity import faults_of
+from smoothboost.datasets import load_demo
+from smoothboost.fitting.by_kind import spent_by_kind
 from smoothboost.learners.one_rule import OneRuleCandidates
 from smoothboost.privacy.guarantee import Guarantee, KindSpent
 from smoothboost.settling import LEARNERS
@@ -217,3 +219,18 @@ def test_a_guarantee_that_says_less_than_its_choices_add_up_to_is_a_fault():
     assert faults_of(sound) == []
     (fault,) = faults_of(replace(sound, epsilon=0.01, spent=0.01))
     assert "add up to 2" in fault
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.1])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 20.0])
+def test_a_guarantee_that_says_less_than_its_choices_compose_to_is_a_fault(learner, delta, epsilon):
+    schema = load_demo(9, 9).schema
+    clf = SmoothBoostClassifier(schema, epsilon=epsilon, delta=delta, learner=learner)
+    plan = clf.plan(n_rows=30_000)
+    numbers = (epsilon, delta, plan.spent, 1, 30_000, plan.mechanism)
+    sound = Guarantee(*numbers, "tight", False, False, spent_by_kind(plan))
+    assert faults_of(sound) == []
+    if delta < 0.1:
+        (fault,) = faults_of(replace(sound, epsilon=epsilon / 2, spent=epsilon / 2))
+        assert "compose to" in fault

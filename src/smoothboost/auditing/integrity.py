@@ -10,6 +10,7 @@ from pathlib import Path
 from smoothboost._validate import counted
 from smoothboost.auditing.checks import Check
 from smoothboost.classifier import SmoothBoostClassifier
+from smoothboost.privacy.accountant import Spend, total_epsilon
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.privacy.ledger import Ledger
 from smoothboost.privacy.ledger_check import check as check_ledger
@@ -56,6 +57,10 @@ def _model_checks(path: Path) -> tuple[Model | None, list[Check]]:
     return model, [Check("integrity", what, True, words), _claim(path, model)]
 
 
+_NEARLY = 0.99
+"""The share of what choices compose to that no guarantee is below."""
+
+
 def _claim(path: Path, model: Model) -> Check:
     """Check that a model's guarantee holds together and says that it is private."""
     guarantee = model.guarantee
@@ -98,7 +103,27 @@ def faults_of(guarantee: Guarantee) -> list[str]:
     if not guarantee.spent >= 0:
         faults.append("It says that less than nothing was spent.")
     faults += [f"It contradicts itself: {each}." for each in guarantee.contradictions]
+    least = _least_composed(guarantee)
+    if not faults and guarantee.spent < _NEARLY * least:
+        faults.append(
+            f"Its choices compose to {least:.3g} or more, and it says that {guarantee.spent:g} was "
+            "spent."
+        )
     return faults
+
+
+def _least_composed(guarantee: Guarantee) -> float:
+    """Return what our accounting proves at least of the choices that a guarantee lists.
+
+    As if those of a kind were equal: curves are convex, or nearly so, and their sum is least then.
+    """
+    if guarantee.calibration != "tight" or not guarantee.by_kind:
+        return 0.0
+    equal = [
+        Spend(kind.added / kind.choices, bounded_range=True, count=kind.choices)
+        for kind in guarantee.by_kind
+    ]
+    return total_epsilon(equal, guarantee.delta)
 
 
 def _recomputed(model: Model) -> str:

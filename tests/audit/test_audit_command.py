@@ -234,3 +234,11 @@ def test_a_guarantee_that_says_less_than_its_choices_compose_to_is_a_fault(learn
     if delta < 0.1:
         (fault,) = faults_of(replace(sound, epsilon=epsilon / 2, spent=epsilon / 2))
         assert "compose to" in fault
+
+
+def test_absurd_amounts_are_a_fault_and_no_overflow():
+    for choices, added in ((3, 1e308), (2**62, 1e308), (1, 1e9)):
+        kinds = (KindSpent("rule", choices, added, added),)
+        absurd = Guarantee(1.0, 1e-6, 1.0, 1, 100, "exponential", "tight", False, False, kinds)
+        (fault,) = faults_of(absurd)
+        assert "compose to" in fault

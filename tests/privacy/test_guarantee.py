@@ -107,6 +107,7 @@ def test_where_it_is_not_said_nothing_is_made_up():
         ([{"kind": 3, "choices": 1, "largest": 0.1, "added": 0.1}], "a short text"),
         ([{"kind": "x" * 101, "choices": 1, "largest": 0.1, "added": 0.1}], "a short text"),
         ([{"kind": "rule", "choices": 0, "largest": 0.1, "added": 0.1}], "whole number from 1"),
+        ([{"kind": "rule", "choices": 10**400, "largest": 0.1, "added": 0.1}], "whole number"),
         ([{"kind": "rule", "choices": True, "largest": 0.1, "added": 0.1}], "whole number from 1"),
         ([{"kind": "rule", "choices": 1, "largest": -0.1, "added": 0.1}], "largest of a kind"),
         ([{"kind": "rule", "choices": 1, "largest": 0.1, "added": "1"}], "added of a kind"),
@@ -132,3 +133,9 @@ def test_a_file_whose_claim_was_lowered_is_refused(changed, said):
     assert Guarantee.from_dict(document).contradictions == ()
     with pytest.raises(ValueError, match=said):
         Guarantee.from_dict({**document, **changed})
+
+
+def test_sums_beyond_floats_are_refused_like_others():
+    kinds = [{"kind": kind, "choices": 1, "largest": 1.0, "added": 1.7e308} for kind in "ab"]
+    with pytest.raises(ValueError, match="its choices add up to inf"):
+        Guarantee.from_dict({**USUAL.to_dict(), "by_kind": kinds})

@@ -22,6 +22,12 @@ from smoothboost.settling import LEARNERS
 FilePath = str | PathLike[str]
 
 
+_NEARLY = 0.99
+"""The share of what choices compose to that no guarantee is below."""
+_MUCH = 100.0
+"""An epsilon of one choice beyond which files may say anything: exponentials would overflow."""
+
+
 def file_checks(model: FilePath | None, ledger: FilePath | None) -> list[Check]:
     """Return the checks of a model file and of a ledger, where they are given.
 
@@ -55,10 +61,6 @@ def _model_checks(path: Path) -> tuple[Model | None, list[Check]]:
         )
         return model, [Check("integrity", what, False, words), _claim(path, model)]
     return model, [Check("integrity", what, True, words), _claim(path, model)]
-
-
-_NEARLY = 0.99
-"""The share of what choices compose to that no guarantee is below."""
 
 
 def _claim(path: Path, model: Model) -> Check:
@@ -120,7 +122,7 @@ def _least_composed(guarantee: Guarantee) -> float:
     if guarantee.calibration != "tight" or not guarantee.by_kind:
         return 0.0
     equal = [
-        Spend(kind.added / kind.choices, bounded_range=True, count=kind.choices)
+        Spend(min(kind.added / kind.choices, _MUCH), bounded_range=True, count=kind.choices)
         for kind in guarantee.by_kind
     ]
     return total_epsilon(equal, guarantee.delta)

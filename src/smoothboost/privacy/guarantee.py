@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from html import escape
-from math import exp, fsum
+from math import exp
 from sys import float_info
 from typing import Any
 
@@ -109,7 +109,7 @@ class KindSpent:
         kind, choices = document["kind"], document["choices"]
         if not isinstance(kind, str) or not 0 < len(kind) <= 100:
             raise ValueError("Expected the name of a kind of choice to be a short text.")
-        if type(choices) is not int or choices < 1:
+        if type(choices) is not int or not 1 <= choices < 2**63:
             raise ValueError("Expected the choices of a kind to be a whole number from 1.")
         for name in ("largest", "added"):
             if not _is_amount(document[name]):
@@ -221,7 +221,7 @@ class Guarantee:
     @property
     def added(self) -> float | None:
         """What all choices spend, added up for one row; None where `by_kind` does not say."""
-        return None if self.by_kind is None else fsum(kind.added for kind in self.by_kind)
+        return None if self.by_kind is None else sum(kind.added for kind in self.by_kind)
 
     @property
     def adds_up(self) -> bool:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from smoothboost import Categorical, Numeric, Schema
-from smoothboost.counting import _moves, count_table
+from smoothboost.counting import _moves, count_table, rows
 from smoothboost.counting.count_table import CountTable
 from smoothboost.counting.engine import LocalEngine
 from smoothboost.rules import Literal, LiteralRule, Members, Rule, Split, TreeRule
@@ -98,13 +98,12 @@ def check_against_twin(table, n_rules, n_threads=1, seed=0, local=None):
 
 @pytest.fixture(params=["packed", "unpacked", "indexed"])
 def packing(request, monkeypatch):
-    """Large tables put several narrow columns into one byte; let small ones do both.
+    """Narrow columns share a byte; let them not.
 
     A column used often gets an index; let all have one.
     """
-    monkeypatch.setattr(count_table, "_MANY_ROWS", 0)
     if request.param == "unpacked":
-        monkeypatch.setattr(count_table, "_MANY_VALUES", 1)
+        monkeypatch.setattr(rows, "_MANY_VALUES", 1)
     if request.param == "indexed":
         monkeypatch.setattr(count_table, "_MANY_SCANS", 0)
 
@@ -232,7 +231,7 @@ def test_other_labels_on_the_same_codes_start_anew_and_stay_apart(n_threads):
     twin = first.for_labels(other.labels)
     assert isinstance(twin, CountTable)
     assert twin._rows.codes is first._rows.codes
-    assert twin._packs is first._packs
+    assert twin._rows.packs is first._rows.packs
     check_against_twin(other, 12, local=twin)
     assert np.array_equal(first.level_counts(), twin_level_counts(table, rules))
     weights = random_weights(table, 8, rng)
@@ -275,13 +274,32 @@ def test_more_votes_than_there_is_room_for_are_refused():
     assert np.array_equal(local.level_counts(), twin_level_counts(table, [rule, rule]))
 
 
-def test_a_rule_on_two_columns_is_refused():
-    table = make_table([4, 2], 30)
-    rule = TreeRule(Split(Literal.at_most(0, 1), 1, Split(Literal.at_most(1, 0), 1, 0)))
-    local = CountTable(table, 3)
-    with pytest.raises(ValueError, match="test one column each"):
-        local.add_votes(LiteralRule(None, 1, 1), rule)
-    assert np.array_equal(local.level_counts(), twin_level_counts(table, []))
+@pytest.mark.usefixtures("packing")
+@pytest.mark.parametrize("n_splits", [2, 10])
+@pytest.mark.parametrize("second", [0.5, 0.02])
+def test_rules_on_several_columns_move_the_smaller_part_of_each_class(second, n_splits):
+    """Right or wrong, whichever is rarer."""
+    table = make_table([4, 2, 30], 9000, second=second)
+    rng = np.random.default_rng(n_splits)
+    local = CountTable(table, 12, n_threads=2)
+    rules: list[Rule] = []
+    for _ in range(12):
+        root = Split(Literal.at_most(2, 9), *rng.permutation(2).tolist())
+        for at in range(n_splits):
+            literal = Literal.at_most(2 if at > 1 else at, int(rng.integers(at % 2 or 3)))
+            root = Split(literal, int(rng.integers(2)), root)
+        rules.append(TreeRule(root))
+        before = local._levels.copy()
+        local.add_votes(rules[-1])
+        moved = local._levels != before
+        right = rules[-1].predict(table.codes) == table.labels
+        for label in (0, 1):
+            of_class = table.labels == label
+            fewer = min((right & of_class).sum(), (~right & of_class).sum())
+            assert moved[of_class].sum() == fewer
+        weights = random_weights(table, len(rules), rng)
+        assert np.array_equal(local.level_counts(), twin_level_counts(table, rules))
+        assert np.array_equal(local.code_sums(weights), twin_code_sums(table, rules, weights))
 
 
 @pytest.mark.usefixtures("packing")

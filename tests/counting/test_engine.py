@@ -80,9 +80,9 @@ def random_literal(table, rng):
 
 
 def random_rule(table, rng):
-    """A constant, a 1-rule on a range or set, or a tree with up to three splits."""
+    """A constant, a 1-rule on a range or set, or a tree with up to three splits, or ten."""
     one, two, three, four = rng.integers(2, size=4).tolist()
-    kind = rng.integers(5)
+    kind = rng.integers(6)
     if kind == 0:
         return LiteralRule(None, one, one)
     if kind == 4:
@@ -93,6 +93,8 @@ def random_rule(table, rng):
         return LiteralRule(random_literal(table, rng), one, two)
     inside = Split(random_literal(table, rng), one, two)
     outside = three if kind == 2 else Split(random_literal(table, rng), three, four)
+    for _ in range(8 if kind == 5 else 0):
+        outside = Split(random_literal(table, rng), outside, int(rng.integers(2)))
     return TreeRule(Split(random_literal(table, rng), inside, outside))
 
 
@@ -119,9 +121,9 @@ def answers(engine, weights, regions, pairs):
     ]
 
 
-def check_against_twin(table, n_rules, n_threads=1, seed=0):
+def check_against_twin(kind, table, n_rules, n_threads=1, seed=0):
     rng = np.random.default_rng(seed)
-    engine = LocalEngine(table, n_rules, n_threads)
+    engine = kind(table, n_rules, n_threads)
     assert engine.n_rows == table.n_rows
     rules: list[Rule] = []
     for done in range(n_rules + 1):
@@ -142,12 +144,17 @@ def check_against_twin(table, n_rules, n_threads=1, seed=0):
 # Equality with the twin ---------------------------------------------------------------------
 
 
+both_engines = pytest.mark.parametrize("kind", [LocalEngine, CountTable])
+
+
+@both_engines
 @pytest.mark.parametrize("second", [0.0, 0.02, 0.5, 1.0])
 @pytest.mark.parametrize("sizes", [[3], [1], [4, 2], [1, 2, 256], [255, 7, 2, 1, 5]], ids=str)
-def test_answers_equal_the_twin_after_every_rule(sizes, second):
-    check_against_twin(make_table(sizes, n_rows=301, second=second), n_rules=8)
+def test_answers_equal_the_twin_after_every_rule(kind, sizes, second):
+    check_against_twin(kind, make_table(sizes, n_rows=301, second=second), n_rules=8)
 
 
+@both_engines
 @settings(deadline=None, max_examples=40)
 @given(
     st.lists(st.integers(1, 256), min_size=1, max_size=4),
@@ -155,14 +162,15 @@ def test_answers_equal_the_twin_after_every_rule(sizes, second):
     st.integers(1, 3),
     st.integers(0, 2**32 - 1),
 )
-def test_tiny_tables_equal_the_twin(sizes, n_rows, n_threads, seed):
-    check_against_twin(make_table(sizes, n_rows, seed), 2, n_threads, seed)
+def test_tiny_tables_equal_the_twin(kind, sizes, n_rows, n_threads, seed):
+    check_against_twin(kind, make_table(sizes, n_rows, seed), 2, n_threads, seed)
 
 
+@both_engines
 @pytest.mark.parametrize("n_threads", [1, 2, 4])
 @pytest.mark.parametrize("n_rows", [4095, 4096, 4097, 8192, 3 * 4096 + 1])
-def test_blocks_of_rows_equal_the_twin(n_rows, n_threads):
-    check_against_twin(make_table([5, 2, 256], n_rows), 1, n_threads)
+def test_blocks_of_rows_equal_the_twin(kind, n_rows, n_threads):
+    check_against_twin(kind, make_table([5, 2, 256], n_rows), 1, n_threads)
 
 
 def test_weights_that_fill_62_bits_are_added_exactly():
@@ -290,7 +298,7 @@ def test_the_table_is_not_changed_and_answers_are_copies():
 
 @pytest.mark.parametrize("second", [0.5, 0.1, 0.0])
 @pytest.mark.parametrize("n_rows", [60, 4097, 9000])
-def test_both_engines_agree_through_a_sequence_of_1_rules(second, n_rows):
+def test_both_engines_agree_through_a_sequence_of_rules(second, n_rows):
     table = make_table([5, 2, 256, 1], n_rows, second=second)
     rng = np.random.default_rng(n_rows)
     local, counted = LocalEngine(table, 20), CountTable(table, 20)
@@ -302,6 +310,8 @@ def test_both_engines_agree_through_a_sequence_of_1_rules(second, n_rows):
             rule = LiteralRule(Members(2, tuple(codes.tolist())), label, 1 - label)
         if done % 5 == 0:
             rule = LiteralRule(None, label, label)
+        if done % 4 == 0:
+            rule = random_rule(table, rng)
         local.add_votes(rule)
         counted.add_votes(rule)
         weights = random_weights(table, done, rng)
@@ -324,7 +334,7 @@ def test_both_engines_agree_through_a_sequence_of_1_rules(second, n_rows):
 # Several problems on the same rows ----------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [LocalEngine, CountTable])
+@both_engines
 def test_rows_vote_in_every_problem_on_their_own(kind, monkeypatch):
     """Sums over rows see each row's votes for every class, and its class, whatever the block."""
     monkeypatch.setattr(engine_module, "_MANY", 100)

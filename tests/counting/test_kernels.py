@@ -79,13 +79,14 @@ def test_threads_share_all_blocks_and_do_each_once():
     case = Case([3], 50 * BLOCK, 0)
     rows, blocks = case.rows(), case.blocks
     rises, risen = np.ones((2, 3), np.int16), np.zeros(case.n_rows, np.int16)
-    threads = [Thread(target=rows.rise, args=(0, rises, risen, blocks)) for _ in range(4)]
+    given = case.codes[0], rises, risen, blocks
+    threads = [Thread(target=rows.rise, args=given) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert np.array_equal(risen, case.levels + 1)
-    rows.rise(0, 5 * rises, risen, blocks)  # nothing is left
+    rows.rise(case.codes[0], 5 * rises, risen, blocks)  # nothing is left
     assert np.array_equal(risen, case.levels + 1)
 
 
@@ -94,9 +95,10 @@ def test_a_thread_takes_its_own_blocks_and_then_what_the_others_have_left(n_bloc
     case = Case([3], n_blocks * BLOCK, 0)
     rows, parts = case.rows(), Parts(n_blocks, n_threads)
     rises, risen = np.ones((2, 3), np.int16), np.zeros(case.n_rows, np.int16)
-    rows.rise(0, rises, risen, parts.for_thread(n_threads - 1))  # the others are held up
+    last = parts.for_thread(n_threads - 1)  # the others are held up
+    rows.rise(case.codes[0], rises, risen, last)
     assert np.array_equal(risen, case.levels + 1)
-    rows.rise(0, 5 * rises, risen, parts)  # nothing is left
+    rows.rise(case.codes[0], 5 * rises, risen, parts)  # nothing is left
     assert np.array_equal(risen, case.levels + 1)
 
 
@@ -110,25 +112,27 @@ def test_levels_rise_by_class_and_code(sizes, n_rows, seed):
     column = int(case.rng.integers(len(sizes)))
     rises = case.rng.integers(0, 17, (2, sizes[column])).astype(np.int16)
     risen = np.zeros(n_rows, dtype=np.int16)
-    case.rows().rise(column, rises, risen, case.blocks)
+    case.rows().rise(case.codes[column], rises, risen, case.blocks)
     assert np.array_equal(risen, case.levels + rises[case.labels, case.codes[column]])
 
 
 @kernels
 @given(SIZES, N_ROWS, SEEDS, st.integers(0, 8))
-def test_levels_rise_where_a_rule_on_several_columns_is_right(sizes, n_rows, seed, n_tests):
+def test_what_a_rule_on_several_columns_says_is_written_and_counted(sizes, n_rows, seed, n_tests):
     case = Case(sizes, n_rows, seed)
     columns = case.rng.integers(len(sizes), size=n_tests)
     starts, spans = case.rng.integers(256, size=(2, n_tests)).astype(np.uint8)
     classes = case.rng.integers(2, size=2**n_tests).astype(np.uint8)
-    risen = np.zeros(n_rows, dtype=np.int16)
+    said, counts = np.full(n_rows, 9, dtype=np.uint8), np.ones((2, 2), dtype=np.int64)
     table = _rows.TestTable(columns, starts, spans, classes)
-    case.rows().rise_by_tests(table, risen, case.blocks)
+    case.rows().ask(table, said, counts, case.blocks)
     holding = np.zeros(n_rows, dtype=int)
     for at in range(n_tests):
         holds = case.codes[columns[at]] - starts[at] <= spans[at]  # of bytes, which wrap around
         holding += holds << at
-    assert np.array_equal(risen, case.levels + (classes[holding] == case.labels))
+    assert np.array_equal(said, classes[holding])
+    expected = np.bincount(2 * said + case.labels, minlength=4).reshape(2, 2)
+    assert np.array_equal(counts, 1 + expected)
 
 
 @kernels

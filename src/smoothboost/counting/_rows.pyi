@@ -18,12 +18,26 @@ class TestTable:
 
 class Rows:
     def __init__(
-        self, codes: NDArray[np.uint8], labels: NDArray[np.uint8], levels: NDArray[np.int16]
+        self,
+        codes: NDArray[np.uint8],
+        labels: NDArray[np.uint8],
+        levels: NDArray[np.int16],
+        lowest: int = 0,
     ) -> None: ...
     def rise(
-        self, column: int, rises: NDArray[np.int16], risen: NDArray[np.int16], blocks: Parts
+        self,
+        codes: NDArray[np.uint8],
+        rises: NDArray[np.int16],
+        risen: NDArray[np.int16],
+        blocks: Parts,
     ) -> None: ...
-    def rise_by_tests(self, table: TestTable, risen: NDArray[np.int16], blocks: Parts) -> None: ...
+    def ask(
+        self,
+        table: TestTable,
+        said: NDArray[np.uint8],
+        counts: NDArray[np.int64],
+        blocks: Parts,
+    ) -> None: ...
     def count_levels(self, counts: NDArray[np.int64]) -> None: ...
     def add_weights(
         self,

@@ -120,6 +120,8 @@ cdef class Rows:
         The class of each row.
     levels : array of int16, shape (n_rows,)
         The level of each row.
+    lowest : int, default 0
+        The level that counts and weights begin with.
     """
 
     def __init__(
@@ -127,47 +129,55 @@ cdef class Rows:
         const uint8_t[:, ::1] codes,
         const uint8_t[::1] labels,
         const int16_t[::1] levels,
+        Py_ssize_t lowest=0,
     ):
         self.codes = codes
         self.labels = labels
         self.levels = levels
+        self.lowest = lowest
 
     def rise(
         self,
-        Py_ssize_t column,
+        const uint8_t[::1] codes,
         const int16_t[:, ::1] rises,
         int16_t[::1] risen,
         Parts blocks,
     ):
-        """Write the levels after a vote: higher by rises[label, code of one column]."""
+        """Write the levels after a vote: higher by rises[label, code]."""
         cdef Py_ssize_t block, i
-        cdef const uint8_t* codes = &self.codes[column, 0]
         with nogil:
             while (block := blocks.take()) >= 0:
                 for i in range(block * BLOCK, min((block + 1) * BLOCK, self.labels.shape[0])):
                     risen[i] = <int16_t> (self.levels[i] + rises[self.labels[i], codes[i]])
 
-    def rise_by_tests(self, TestTable table, int16_t[::1] risen, Parts blocks):
-        """Write the levels after the vote of a rule: higher by one where it is right."""
+    def ask(self, TestTable table, uint8_t[::1] said, int64_t[:, ::1] counts, Parts blocks):
+        """Write what a rule says of each row, and add one to counts[said, label] for each."""
         cdef uint8_t holding[BLOCK]
         cdef Py_ssize_t block, begin, size, i
+        cdef uint32_t n_said, n_second, n_both
         with nogil:
             while (block := blocks.take()) >= 0:
                 begin = block * BLOCK
                 size = min(self.labels.shape[0] - begin, <Py_ssize_t> BLOCK)
                 table.find(self.codes, begin, size, holding)
                 for i in range(size):
-                    risen[begin + i] = <int16_t> (
-                        self.levels[begin + i]
-                        + (table.classes[holding[i]] == self.labels[begin + i])
-                    )
+                    said[begin + i] = table.classes[holding[i]]
+                n_said = n_second = n_both = 0
+                for i in range(begin, begin + size):
+                    n_said += said[i]
+                    n_second += self.labels[i]
+                    n_both += said[i] & self.labels[i]
+                counts[0, 0] += size - n_said - n_second + n_both
+                counts[0, 1] += n_second - n_both
+                counts[1, 0] += n_said - n_both
+                counts[1, 1] += n_both
 
     def count_levels(self, int64_t[:, ::1] counts):
         """Add one to counts[label, level] for each row."""
         cdef Py_ssize_t i
         with nogil:
             for i in range(self.labels.shape[0]):
-                counts[self.labels[i], self.levels[i]] += 1
+                counts[self.labels[i], self.levels[i] - self.lowest] += 1
 
     def add_weights(
         self,
@@ -196,7 +206,7 @@ cdef class Rows:
         """Look up the weights of some rows by their class and level."""
         cdef Py_ssize_t i
         for i in range(begin, begin + size):
-            result[i - begin] = weights[self.labels[i], self.levels[i]]
+            result[i - begin] = weights[self.labels[i], self.levels[i] - self.lowest]
 
 
 cdef void _add_block(
@@ -220,7 +230,7 @@ cdef void _add_block(
         weighed.size = tests.find(rows.codes, begin, size, found)
         for i in range(weighed.size):
             row = begin + found[i]
-            weighed.weights[i] = weights[rows.labels[row], rows.levels[row]]
+            weighed.weights[i] = weights[rows.labels[row], rows.levels[row] - rows.lowest]
             weighed.first_counters[i] = rows.labels[row] * <uint32_t> packs.n_counters
     for word in range(packs.words.shape[0]):
         if tests.count == 0:

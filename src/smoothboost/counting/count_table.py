@@ -1,4 +1,4 @@
-"""The engine of 1-rules: the same answers, but a round costs only the rows that move.
+"""The engine of all but pair rules: the same answers, but rounds cost only the rows that move.
 
 It keeps, for every column, how many rows stand at each (class, level, code); a round then costs
 in proportion to the rows that do not rise as most of their class do, not to the whole table.
@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from smoothboost.counting import _moves
 from smoothboost.counting._parts import Parts
+from smoothboost.counting._rows import Rows
 from smoothboost.counting.engine import EngineInMemory, Score, sum_over_rows
-from smoothboost.counting.rows import TableRows
+from smoothboost.counting.rows import RISES_IF_RIGHT, TableRows, by_column
 from smoothboost.rules import Path, Rule
 from smoothboost.table.coded import Table
 
-_MANY_ROWS = 100_000  # from here on, packing columns saves more than unpacking their counts costs
-_MANY_VALUES, _FEW_VALUES = 256, 16  # that the columns of a pack may have together
 _MANY_SCANS = 3  # looks at all rows that take as long as making an index
 _MANY_OF = 16  # with this share of the rows to move, looking at all of them is the faster way
 
@@ -44,7 +43,8 @@ class CountTable:
 
     Levels are kept relative to a running offset per class: what most rows of a class rise, the
     offset rises, and only the others move. The counts of a class at a level stand in the slot of
-    that level minus the offset, plus `max_votes`.
+    that level minus the offset, plus `max_votes`. What a rule on several columns says of rows is
+    like one more column, of two codes.
 
     Parameters
     ----------
@@ -70,17 +70,17 @@ class CountTable:
         n_slots = 2 * self._max_votes + 1
         self._counts = np.zeros((2, n_slots, rows.layout.size), dtype=np.int64)
         self._at_levels = np.zeros((2, n_slots), dtype=np.int64)
-        self._at_codes = rows.code_sums(self._levels, np.ones((2, 1), dtype=np.int64))
+        ones = np.ones((2, 1), dtype=np.int64)
+        self._at_codes = rows.code_sums(rows.view(self._levels), ones)
         self._counts[:, self._max_votes] = self._at_codes.T
         self._at_levels[:, self._max_votes] = rows.layout.total(self._at_codes)
-        self._packs = rows.packs(_MANY_VALUES if len(rows) >= _MANY_ROWS else _FEW_VALUES)
         self._tallies = self._new_tallies()
         self._n_scans = [0] * len(rows.codes)  # for few rows, by column
         self._indexes: dict[int, _moves.ColumnIndex] = {}
 
     def _new_tallies(self) -> list[_moves.Tally]:
         size = self._rows.layout.size
-        return [_moves.Tally(self._packs, size) for _ in range(self._rows.threads.count)]
+        return [_moves.Tally(self._rows.packs, size) for _ in range(self._rows.threads.count)]
 
     @property
     def n_rows(self) -> int:
@@ -110,8 +110,7 @@ class CountTable:
     def code_sums(self, weights: NDArray[np.int64], region: Path = ()) -> NDArray[np.int64]:
         """Return the weight at each (code, class), columns one after the other."""
         if region:
-            levels = self._whole_levels(slice(None)).astype(np.int16)
-            return self._rows.code_sums(levels, weights, region)
+            return self._rows.code_sums(self._view(), self._by_slot(weights), region)
         sums = np.zeros((2, self._rows.layout.size), dtype=np.int64)
         for label in (0, 1):
             counts = self._counts[label, self._slots(label)]
@@ -120,23 +119,20 @@ class CountTable:
 
     def pair_sums(self, weights: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the weight at each (code, code, class) of some pairs of columns."""
-        levels = self._whole_levels(slice(None)).astype(np.int16)
-        return self._rows.pair_sums(levels, weights, pairs)
+        return self._rows.pair_sums(self._view(), self._by_slot(weights), pairs)
 
     def add_votes(self, *rules: Rule) -> None:
-        """Let rules vote, each of which tests one column at most.
-
-        Rows rise by one level for each that predicts them correctly.
-        """
+        """Let rules vote: rows rise by one level for each that predicts them correctly."""
         if self._n_votes + len(rules) > self._max_votes:  # kernels would write beyond the counts
             raise ValueError(f"Expected at most {self._max_votes:,} votes.")
-        by_column: dict[int, list[Rule]] = {}
-        for rule in rules:
-            if len(rule.columns) > 1:
-                raise ValueError("Expected rules that test one column each: use a LocalEngine.")
-            by_column.setdefault(max(rule.columns, default=0), []).append(rule)
-        for column, together in by_column.items():
-            self._move(column, together)
+        of_one, of_many = by_column(rules)
+        for column, together in of_one.items():
+            at_codes = self._at_codes[self._rows.layout.column(column)]
+            rises = self._rows.rises(together, column)
+            self._move(self._rows.codes[column], at_codes, rises, column)
+        for rule in of_many:
+            said, at_answers = self._rows.answers(rule)
+            self._move(said, at_answers, RISES_IF_RIGHT.copy())
         self._n_votes += len(rules)
 
     def fork(self) -> CountTable:
@@ -162,10 +158,28 @@ class CountTable:
         lowest = self._max_votes - self._offsets[label]
         return slice(lowest, lowest + self._n_votes + 1)
 
-    def _move(self, column: int, rules: Sequence[Rule]) -> None:
-        """Raise the offsets by what most rows rise, move the others, and carry their counts."""
-        at_codes = self._at_codes[self._rows.layout.column(column)]
-        steps = self._rows.rises(rules, column)
+    def _by_slot(self, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return weights by (class, level) as rows' levels are kept: relative to the offsets."""
+        placed = np.zeros_like(self._at_levels)
+        for label in (0, 1):
+            placed[label, self._slots(label)] = weights[label]
+        return placed
+
+    def _view(self) -> Rows:
+        return self._rows.view(self._levels, lowest=-self._max_votes)
+
+    def _move(
+        self,
+        codes: NDArray[np.uint8],
+        at_codes: NDArray[np.int64],
+        steps: NDArray[np.int16],
+        column: int | None = None,
+    ) -> None:
+        """Raise the offsets by what most rows rise, move the others, and carry their counts.
+
+        By how much rows rise is said by their class and code; `column` is where the codes stand,
+        of which there are `at_codes`, by class.
+        """
         n_moved = 0
         for label in (0, 1):
             usual, n_others = _moves.take_usual(steps[label], at_codes[:, label])
@@ -174,8 +188,8 @@ class CountTable:
         if n_moved == 0:
             return
         moves = _moves.Moves(steps, self._at_levels)
-        index = self._index(column, n_moved)
-        codes, labels = self._rows.codes[column], self._rows.labels
+        index = None if column is None else self._index(column, n_moved)
+        labels = self._rows.labels
         spare = self._tallies.copy()
 
         def move(blocks: Parts) -> None:

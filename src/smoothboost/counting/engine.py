@@ -14,7 +14,7 @@ from typing import Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.counting.rows import TableRows
+from smoothboost.counting.rows import RISES_IF_RIGHT, TableRows, by_column
 from smoothboost.rules import Path, Rule
 from smoothboost.table.coded import Table
 
@@ -37,21 +37,14 @@ class Needs:
         Whether sums over some of the rows are asked for.
     pairs : bool, default False
         Whether sums by pairs of codes are asked for.
-    many_columns : bool, default False
-        Whether a rule may test more than one column.
     """
 
     regions: bool = False
     pairs: bool = False
-    many_columns: bool = False
 
     def __or__(self, other: Needs) -> Needs:
         """Return what both need together."""
-        return Needs(
-            self.regions or other.regions,
-            self.pairs or other.pairs,
-            self.many_columns or other.many_columns,
-        )
+        return Needs(self.regions or other.regions, self.pairs or other.pairs)
 
 
 class CountEngine(Protocol):
@@ -174,20 +167,21 @@ class LocalEngine:
 
     def code_sums(self, weights: NDArray[np.int64], region: Path = ()) -> NDArray[np.int64]:
         """Return the weight at each (code, class), columns one after the other."""
-        return self._rows.code_sums(self._levels, weights, region)
+        return self._rows.code_sums(self._rows.view(self._levels), weights, region)
 
     def pair_sums(self, weights: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the weight at each (code, code, class) of some pairs of columns."""
-        return self._rows.pair_sums(self._levels, weights, pairs)
+        return self._rows.pair_sums(self._rows.view(self._levels), weights, pairs)
 
     def add_votes(self, *rules: Rule) -> None:
         """Let rules vote: rows rise by one level for each that predicts them correctly."""
-        columns = {column for rule in rules for column in rule.columns}
-        if len(columns) <= 1:  # its code says by how much a row rises
-            self._levels = self._rows.risen(self._levels, rules, max(columns, default=0))
-        else:
-            for rule in rules:
-                self._levels = self._rows.risen_by_tests(self._levels, rule)
+        of_one, of_many = by_column(rules)
+        for column, together in of_one.items():
+            rises = self._rows.rises(together, column)
+            self._levels = self._rows.risen(self._levels, self._rows.codes[column], rises)
+        for rule in of_many:
+            said, _ = self._rows.answers(rule)
+            self._levels = self._rows.risen(self._levels, said, RISES_IF_RIGHT)
         self._n_votes += len(rules)
 
     def fork(self) -> LocalEngine:

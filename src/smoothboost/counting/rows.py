@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,12 @@ from smoothboost.table.coded import Table
 MAX_VOTES = 2**15 - 1
 """Levels are kept in 16 bits: beyond, they would wrap and kernels write beyond their sums."""
 
+_MANY_VALUES = 256  # that the columns of a byte may have together
 _MANY_TESTS = 8  # whose combinations are the values of a byte
 _CELLS_AT_ONCE = 1 << 19  # of the tables that a thread counts in: 4 MB
+
+RISES_IF_RIGHT = np.eye(2, dtype=np.int16)
+"""By how many levels a rule raises the rows of each class, by what it says of them."""
 
 Levels = NDArray[np.int16]
 
@@ -50,7 +55,6 @@ class TableRows:
         self.labels = table.labels
         self.layout = CodeLayout(table.schema)
         self.threads = Threads(n_threads)
-        self._packs: dict[int, Packs] = {}  # by their limit, made when needed
         self._groups: dict[bytes, ColumnGroups] = {}  # of the pairs that were asked for last
 
     def __len__(self) -> int:
@@ -67,21 +71,20 @@ class TableRows:
         twin.labels = labels
         return twin
 
-    def packs(self, limit: int) -> Packs:
-        """Return the columns packed with up to so many values to a byte."""
-        if limit not in self._packs:
-            self._packs[limit] = pack(self.codes, self.layout, limit, self.threads)
-        return self._packs[limit]
+    @cached_property
+    def packs(self) -> Packs:
+        """The columns, several narrow ones to a byte."""
+        return pack(self.codes, self.layout, _MANY_VALUES, self.threads)
 
-    def view(self, levels: Levels) -> _rows.Rows:
-        """Return the rows with their levels, as kernels see them."""
-        return _rows.Rows(self.codes, self.labels, levels)
+    def view(self, levels: Levels, lowest: int = 0) -> _rows.Rows:
+        """Return the rows with their levels, as kernels see them: weights begin at the lowest."""
+        return _rows.Rows(self.codes, self.labels, levels, lowest)
 
     def code_sums(
-        self, levels: Levels, weights: NDArray[np.int64], region: Path = ()
+        self, rows: _rows.Rows, weights: NDArray[np.int64], region: Path = ()
     ) -> NDArray[np.int64]:
         """Return the weight at each (code, class) of the rows of a region."""
-        rows, packs, tests = self.view(levels), self.packs(256), _tests(region)
+        packs, tests = self.packs, _tests(region)
         shares: list[NDArray[np.int64]] = []  # what each thread adds up
 
         def add(blocks: Parts) -> None:
@@ -93,10 +96,10 @@ class TableRows:
         return np.ascontiguousarray(sum(shares[1:], start=shares[0]).T)
 
     def pair_sums(
-        self, levels: Levels, weights: NDArray[np.int64], pairs: NDArray[np.int64]
+        self, rows: _rows.Rows, weights: NDArray[np.int64], pairs: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         """Return the weight at each (code, code, class) of some pairs of columns."""
-        groups, rows = self._groups_of(pairs), self.view(levels)
+        groups = self._groups_of(pairs)
         sums = np.zeros(groups.tables.size, dtype=np.int64)
         n_shares = max(self.threads.count, -(-groups.n_cells // _CELLS_AT_ONCE))
         self.threads.spread(
@@ -130,22 +133,44 @@ class TableRows:
         for_first = [n_rules - votes for votes in for_second]
         return np.array([for_first, for_second], dtype=np.int16)
 
-    def risen(self, levels: Levels, rules: Sequence[Rule], column: int) -> Levels:
-        """Return the levels after the votes of rules that test one column only."""
-        rises, risen, rows = self.rises(rules, column), np.empty_like(levels), self.view(levels)
-        self.threads.spread(self.n_blocks, lambda blocks: rows.rise(column, rises, risen, blocks))
-        return risen
+    def answers(self, rule: Rule) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return what a rule says of each row, and how many rows there are by that and by class.
 
-    def risen_by_tests(self, levels: Levels, rule: Rule) -> Levels:
-        """Return the levels after the vote of a rule that may test several columns."""
-        if len(rule.columns) <= 1:
-            return self.risen(levels, [rule], max(rule.columns, default=0))
+        They are like the codes of one more column.
+        """
         tests = list(dict.fromkeys(test for path, _ in rule.leaves() for test, _ in path))
         if len(tests) > _MANY_TESTS:  # too many to list what follows from which of them hold
-            return np.asarray(levels + (rule.predict(self.codes) == self.labels))
-        table, risen, rows = _test_table(rule, tests), np.empty_like(levels), self.view(levels)
-        self.threads.spread(self.n_blocks, lambda blocks: rows.rise_by_tests(table, risen, blocks))
+            said = rule.predict(self.codes).astype(np.uint8)
+            return said, np.bincount(2 * said + self.labels, minlength=4).reshape(2, 2)
+        table, said = _test_table(rule, tests), np.empty(len(self), dtype=np.uint8)
+        rows = self.view(np.empty(0, dtype=np.int16))
+        shares: list[NDArray[np.int64]] = []  # what each thread counts
+
+        def ask(blocks: Parts) -> None:
+            counts = np.zeros((2, 2), dtype=np.int64)
+            shares.append(counts)
+            rows.ask(table, said, counts, blocks)
+
+        self.threads.spread(self.n_blocks, ask)
+        return said, sum(shares[1:], start=shares[0])
+
+    def risen(self, levels: Levels, codes: NDArray[np.uint8], rises: NDArray[np.int16]) -> Levels:
+        """Return the levels after votes that raise rows by their class and code."""
+        risen, rows = np.empty_like(levels), self.view(levels)
+        self.threads.spread(self.n_blocks, lambda blocks: rows.rise(codes, rises, risen, blocks))
         return risen
+
+
+def by_column(rules: Sequence[Rule]) -> tuple[dict[int, list[Rule]], list[Rule]]:
+    """Return the rules that test one column at most, by their column, and the other ones."""
+    of_one: dict[int, list[Rule]] = {}
+    of_many: list[Rule] = []
+    for rule in rules:
+        if len(rule.columns) > 1:
+            of_many.append(rule)
+        else:
+            of_one.setdefault(max(rule.columns, default=0), []).append(rule)
+    return of_one, of_many
 
 
 def _test_table(rule: Rule, tests: Sequence[Test]) -> _rows.TestTable:

@@ -21,23 +21,29 @@ from smoothboost.table.schema import Schema
 SECONDS: Mapping[str, Mapping[str, float]] = {
     "one column": {
         "fit": 0.0,
-        "read": 5.85e-09,
-        "rounds": 1.92e-10,
-        "sums": 3.75e-08,
-        "choices": 0.000622,
+        "read": 6.68e-09,
+        "rounds": 9.16e-11,
+        "sums": 1.89e-08,
+        "choices": 0.000273,
     },
-    "pairs": {"fit": 0.0, "read": 1.2e-08, "rounds": 7.32e-10, "sums": 1.5e-07, "choices": 0.0},
+    "pairs": {
+        "fit": 0.0,
+        "read": 1.09e-08,
+        "rounds": 4.33e-10,
+        "sums": 1.37e-07,
+        "choices": 0.00112,
+    },
     "regions": {
         "fit": 0.0,
-        "read": 8.55e-09,
-        "rounds": 3.83e-10,
-        "sums": 1.85e-06,
-        "choices": 0.00189,
+        "read": 3.86e-09,
+        "rounds": 2.33e-10,
+        "sums": 1.33e-06,
+        "choices": 0.00162,
     },
 }
 """What one of each takes on one thread of the machine that was measured."""
 
-REFERENCE = 4.2e-4
+REFERENCE = 3.26e-4
 """How long `_encode_some` takes there."""
 
 
@@ -101,12 +107,14 @@ class Work:
         """Return how much memory the fit takes at most, beyond the frame it is given.
 
         Codes, and the same packed; of each problem its labels and levels, and once more those
-        that are changing; the largest sums; and, where rules test one column, indexes of the
-        columns and counts by level.
+        that are changing; the largest sums; and, except for pairs, indexes of the columns and
+        counts by level.
         """
         table = self.n_rows * (2 * self.n_columns + 4 + 4 * self.n_problems) + (1 << 21)
         if self.kind != "one column":
-            return table + 40 * self.sums
+            table += 40 * self.sums
+        if self.kind == "pairs":
+            return table
         first, other = (most_indexes(self.n_columns, is_first) for is_first in (True, False))
         indexes = 2 * self.n_rows * min(self.rounds, first + (self.n_problems - 1) * other)
         counts = 8 * 2 * (2 * self.levels + 1) * self.n_codes * self.n_problems

@@ -75,7 +75,7 @@ class EngineMaker(Protocol):
 
 def make_engine(table: Table, needs: Needs, max_votes: int, n_threads: int = 1) -> EngineInMemory:
     """Return the engine that serves these needs best."""
-    if needs == Needs():
+    if not needs.pairs:
         return CountTable(table, max_votes, n_threads)
     return LocalEngine(table, max_votes, n_threads)
 

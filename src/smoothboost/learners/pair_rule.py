@@ -137,7 +137,7 @@ class PairCandidates(RuleCandidates):
     An item is a pair of literals; its four quadrants are the parts whose classes are chosen.
     """
 
-    needs = Needs(pairs=True, many_columns=True)
+    needs = Needs(pairs=True)
 
     def __init__(
         self,

@@ -81,7 +81,7 @@ class TopDown:
 class TopDownCandidates:
     """The splits and leaf classes that compete in every round."""
 
-    needs = Needs(regions=True, many_columns=True)
+    needs = Needs(regions=True)
     even = False
     n_rules = 1
 

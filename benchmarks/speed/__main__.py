@@ -38,7 +38,7 @@ def options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed")
     parser.add_argument("--rows", type=int, nargs="*", default=[10**5, 10**6, 10**7])
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--many-repeats", type=int, default=3, help=f"from {MANY:,} rows on")
+    parser.add_argument("--many-repeats", type=int, default=5, help=f"from {MANY:,} rows on")
     parser.add_argument("--cores", type=int, default=cpu_count())
     parser.add_argument("--shape-rows", type=int, default=10**6, help="of three shapes of tables")
     parser.add_argument("--memory-rows", type=int, default=10**6)

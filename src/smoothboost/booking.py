@@ -74,7 +74,7 @@ def refuse_early(ledger: Ledger, plan: Plan, plan_for: Callable[[float], Plan]) 
     status = ledger.status()
 
     def fits(plan: Plan) -> bool:
-        return status.budget.admits(status.totals, use_of(plan).charge(status.budget.order))
+        return status.budget.admits(status.totals, status.budget.charge(use_of(plan)))
 
     if fits(plan):
         return

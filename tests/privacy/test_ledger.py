@@ -189,6 +189,15 @@ def test_entries_cannot_be_changed_by_accident(ledger):
     connection.close()
 
 
+def test_a_damaged_name_that_messages_would_quote_is_refused_in_words(ledger):
+    data = ledger.path.read_bytes()
+    for name in (b"triggerno_change", b"CREATE TRIGGER"):
+        data = data.replace(name, name[:7] + b"\x80" * (len(name) - 7))
+    ledger.path.write_bytes(data)
+    with pytest.raises(OSError, match="damaged file"):
+        ledger.status()
+
+
 def test_a_newer_format_is_refused(ledger):
     connection = sqlite3.connect(ledger.path)
     connection.execute(f"PRAGMA user_version = {ledger_file.FORMAT + 1}")

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from fractions import Fraction
+from pathlib import Path
+from shutil import copyfile
 
 import pytest
 
+from smoothboost.privacy import ledger as ledger_module
 from smoothboost.privacy import ledger_file
-from smoothboost.privacy.ledger import Ledger
+from smoothboost.privacy.ledger import BudgetExceededError, Ledger
 from smoothboost.privacy.ledger_check import check
 
 
@@ -57,7 +61,13 @@ def test_what_was_given_back_may_be_spent_again(tmp_path):
     [
         (1, {"cap": "10"}, "caps that keep the budget"),
         (1, {"others": "1/10"}, "caps that keep the budget"),
-        (1, {"epsilon": "1/2", "order": None, "cap": "0"}, "use 3 of .* to fit"),
+        (1, {"variance": "1/10"}, "caps that keep the budget"),
+        (1, {"tail": "9/10000000"}, "caps that keep the budget"),
+        (
+            1,
+            {"epsilon": "1/2", "order": None, "cap": "0", "variance": "1/100"},
+            "use 3 of .* to fit",
+        ),
         (4, {"pure": "9", "renyi": "9"}, "use 3 of .* to fit"),
         (4, {"use": "2"}, "Expected use 3 next, got '2'"),
         (3, {"when": "1999-01-01T00:00:00.000+00:00"}, "order of time, got entry 3"),
@@ -75,3 +85,47 @@ def test_a_head_that_was_noted_elsewhere_finds_what_hashes_cannot(ledger):
     assert check(ledger) == 4
     with pytest.raises(ValueError, match=f"hash {head}, got none"):
         check(ledger, head)
+
+
+# Ledgers of the first format, which knew no variance -------------------------------------------
+
+
+@pytest.fixture
+def oldest(tmp_path, monkeypatch) -> Ledger:
+    monkeypatch.setattr(ledger_module, "_now", lambda: "2099-01-01T00:00:00.000+00:00")
+    path = tmp_path / "people.ledger"
+    copyfile(Path(__file__).parent / "format-1.ledger", path)
+    return Ledger.open(path, "people")
+
+
+def test_a_ledger_of_the_first_format_goes_on_by_its_own_rules(oldest):
+    budget = oldest.status().budget
+    assert budget.variance is None
+    assert [booking.state for booking in oldest.status().bookings] == [
+        "reserved",
+        "spent",
+        "released",
+    ]
+    totals = oldest.status().totals
+    assert totals.pure == Fraction(13, 20)
+    assert totals.renyi < budget.cap
+    oldest.record("a count", 0.05)
+    assert check(oldest) == 7
+    with pytest.raises(BudgetExceededError, match=r"epsilon = 0\.3\d* is left"):
+        oldest.record("too much", 0.5)
+
+
+def test_what_is_written_there_could_be_read_before_there_was_a_variance(oldest):
+    oldest.record("a count", 0.05)
+    bodies = [entry.body for entry in oldest.entries() if entry.body["kind"] == "reserved"]
+    assert {frozenset(body) for body in bodies} == {frozenset(bodies[0])}
+    connection = sqlite3.connect(oldest.path)
+    assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+    connection.close()
+
+
+def test_a_new_ledger_with_a_delta_says_its_variance(ledger):
+    first, use, *_ = (entry.body for entry in ledger.entries())
+    assert Fraction(first["variance"]) == ledger.status().budget.variance
+    assert Fraction(use["variance"]) >= Fraction(1, 16)  # a pure quarter, squared
+    assert Fraction(use["variance"]) < Fraction(1, 16) + Fraction(1, 10**9)

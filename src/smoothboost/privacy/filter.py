@@ -1,18 +1,18 @@
 """Which uses of a table a budget still admits, when each may depend on what the last released.
 
-A filter is fixed once: its budget, the order of its Rényi sum, and how much of delta is kept for
-uses whose own guarantee has a delta. Costs are exact fractions, rounded up where they come from
-curves, so sums neither drift nor depend on their order (docs/privacy/ledger.md).
+A filter is fixed once: its budget, the order of its Rényi sum, its variance, and how much of delta
+is for each of these and for uses whose own guarantee has a delta. Costs are exact fractions,
+rounded up where they come from curves, so sums do not drift (docs/privacy/ledger.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_DOWN, Context
 from fractions import Fraction
 from math import inf, log, log1p
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,21 @@ from smoothboost.privacy.accountant import (
     pure_curve,
     pure_epsilon,
 )
+from smoothboost.privacy.variance import (
+    MOST_VARIANCE,
+    in_short,
+    left_after,
+    most_left_for_one,
+    normal_delta,
+    variance_for,
+    weigh,
+)
 
 OTHERS_SHARE = Fraction(1, 10)
 """How much of delta is kept for uses that have one of their own."""
+
+TAIL_SHARE = Fraction(8, 10)
+"""How much of delta is for the variance; the rest is for the Rényi sum."""
 
 _SMALLEST_DELTA = 1e-100
 """Below it, delta buys nothing that floats could hold."""
@@ -54,12 +66,43 @@ class Charge:
         The probability that the bounds above do not hold; 0 for choices of our own.
     claim : tuple of Fraction
         The use alone is (epsilon, delta)-DP.
+    variance : Fraction or None
+        Its losses vary by no more than this in sum, but for `delta`; None if that is not known.
+    widest : Fraction
+        How wide the widest of them is.
     """
 
     pure: Fraction | None
     renyi: Fraction | None
     delta: Fraction
     claim: tuple[Fraction, Fraction]
+    variance: Fraction | None = None
+    widest: Fraction = Fraction(0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what entries of a ledger say."""
+        body = {
+            "pure": _text(self.pure),
+            "renyi": _text(self.renyi),
+            "own_delta": str(self.delta),
+            "epsilon": str(self.claim[0]),
+            "delta": str(self.claim[1]),
+        }
+        if self.variance is None:
+            return body
+        return body | {"variance": str(self.variance), "widest": str(self.widest)}
+
+    @classmethod
+    def from_dict(cls, body: dict[str, Any]) -> Charge:
+        """Return the charge that an entry states."""
+        return cls(
+            _fraction(body["pure"]),
+            _fraction(body["renyi"]),
+            Fraction(body["own_delta"]),
+            (Fraction(body["epsilon"]), Fraction(body["delta"])),
+            _fraction(body.get("variance")),
+            Fraction(body.get("widest", 0)),
+        )
 
 
 class Use(Protocol):
@@ -103,17 +146,18 @@ class Choices:
         ]
         pure = sum((each.epsilon * each.count for each in of_person), start=Fraction(0))
         renyi = None if order is None else _renyi(of_person, order)
-        return Charge(Fraction(pure), renyi, Fraction(0), (self.epsilon, self.delta))
+        claim = (self.epsilon, self.delta)
+        return Charge(Fraction(pure), renyi, Fraction(0), claim, *weigh(of_person))
 
 
 @dataclass(frozen=True)
 class Concentrated:
-    """A use that is rho-zCDP for one replaced row.
+    """Counts with discrete Gaussian noise, which are rho-zCDP for one replaced row.
 
     Parameters
     ----------
     rho : Fraction
-        Its Rényi divergence of any order is at most rho times the order.
+        Their Rényi divergence of any order is at most rho times the order.
     epsilon, delta : Fraction
         What it is for a person, by itself.
     rows_per_person : int
@@ -129,7 +173,8 @@ class Concentrated:
         """Return what it counts for: a person with r rows counts r squared times."""
         rho = self.rho * self.rows_per_person**2
         renyi = None if order is None else rho * order
-        return Charge(None, renyi, Fraction(0), (self.epsilon, self.delta))
+        claim = (self.epsilon, self.delta)
+        return Charge(None, renyi, Fraction(0), claim, *in_short(2 * rho, 2 * rho))
 
 
 @dataclass(frozen=True)
@@ -147,8 +192,9 @@ class Elsewhere:
 
     def charge(self, order: Fraction | None) -> Charge:
         """Return what it counts for: pure epsilon, except with probability delta."""
-        renyi = None if order is None else _renyi([Spend(self.epsilon)], order)
-        return Charge(self.epsilon, renyi, self.delta, (self.epsilon, self.delta))
+        one = [Spend(self.epsilon)]
+        renyi = None if order is None else _renyi(one, order)
+        return Charge(self.epsilon, renyi, self.delta, (self.epsilon, self.delta), *weigh(one))
 
 
 @dataclass(frozen=True)
@@ -163,29 +209,29 @@ class Totals:
         The sum of the uses' own.
     count : int
         How many uses there were.
+    variance_left : Fraction or None
+        What is left of the filter's variance; None if they did not fit into it.
     """
 
     pure: Fraction | None = Fraction(0)
     renyi: Fraction | None = Fraction(0)
     delta: Fraction = Fraction(0)
     count: int = 0
+    variance_left: Fraction | None = None
 
     def plus(self, charge: Charge) -> Totals:
         """Add a use."""
+        left = self.variance_left
+        if left is not None:
+            cost = charge.variance
+            left = None if cost is None else left_after(left, cost, charge.widest)
         return Totals(
             _sum(self.pure, charge.pure),
             _sum(self.renyi, charge.renyi),
             self.delta + charge.delta,
             self.count + 1,
+            left,
         )
-
-    @classmethod
-    def of(cls, charges: Iterable[Charge]) -> Totals:
-        """Add up uses."""
-        totals = cls()
-        for charge in charges:
-            totals = totals.plus(charge)
-        return totals
 
 
 @dataclass(frozen=True)
@@ -201,13 +247,17 @@ class Filter:
     cap : Fraction
         What the Rényi sum may come to.
     others : Fraction
-        What the deltas of uses may come to; the rest of delta is for the Rényi sum.
+        What the deltas of uses may come to.
+    tail : Fraction
+        What of delta is for the variance; the rest is for the Rényi sum.
+    variance : Fraction or None
+        That of a normal loss that is (epsilon, tail)-DP; None if there is no tail.
 
     Examples
     --------
     >>> budget = Filter.of(Fraction(1), Fraction(1, 10**6))
-    >>> half = Elsewhere(Fraction(1, 2)).charge(budget.order)
-    >>> budget.admits(Totals.of([half]), half), budget.admits(Totals.of([half, half]), half)
+    >>> half = budget.charge(Elsewhere(Fraction(1, 2)))
+    >>> budget.admits(budget.totals([half]), half), budget.admits(budget.totals([half] * 2), half)
     (True, False)
     """
 
@@ -216,36 +266,88 @@ class Filter:
     order: Fraction | None
     cap: Fraction
     others: Fraction
+    tail: Fraction = Fraction(0)
+    variance: Fraction | None = None
 
     @classmethod
     def of(cls, epsilon: Fraction, delta: Fraction = Fraction(0)) -> Filter:
-        """Fix the order and the shares of delta, at which many small uses fit best.
+        """Fix the order, the variance and the shares of delta, at which many small uses fit best.
 
         Notes
         -----
         Guarantee: any order and shares are valid (docs/privacy/ledger.md).
         """
+        none = cls(epsilon, delta, None, Fraction(0), delta)
         if float(delta) < _SMALLEST_DELTA:
-            return cls(epsilon, delta, None, Fraction(0), delta)
-        others = delta * OTHERS_SHARE
-        caps = [float(epsilon) - _conversion(order, float(delta - others)) for order in _ORDERS]
+            return none
+        others, tail = delta * OTHERS_SHARE, delta * TAIL_SHARE
+        variance = variance_for(float(epsilon), float(tail))
+        if variance is None:
+            tail = Fraction(0)
+        rest = float(delta - others - tail)
+        caps = [float(epsilon) - _conversion(order, rest) for order in _ORDERS]
         order, cap = max(zip(_ORDERS, caps, strict=True), key=lambda pair: pair[1] / pair[0])
-        if cap <= 0:
-            return cls(epsilon, delta, None, Fraction(0), delta)
-        cap = floor_to(cap * (1 - 1e-9), TOTAL_BITS)
-        return cls(epsilon, delta, Fraction(order), Fraction(cap), others)
+        if cap > 0:
+            cap = floor_to(cap * (1 - 1e-9), TOTAL_BITS)
+            return cls(epsilon, delta, Fraction(order), Fraction(cap), others, tail, variance)
+        if variance is not None:
+            return cls(epsilon, delta, None, Fraction(0), delta - tail, tail, variance)
+        return none
 
     @property
     def is_valid(self) -> bool:
-        """Whether these shares of delta, and this cap at this order, keep the budget."""
-        if not 0 <= self.others <= self.delta:
+        """Whether these shares of delta, this cap and this variance keep the budget."""
+        rest = self.delta - self.others - self.tail
+        if min(self.others, self.tail, rest) < 0:
             return False
+        if self.variance is not None:
+            if not 0 < self.variance <= MOST_VARIANCE:
+                return False
+            if normal_delta(float(self.variance), float(self.epsilon)) > float(self.tail):
+                return False
         if self.order is None:
             return True
-        if self.others == self.delta or self.order <= 1:
+        if rest == 0 or self.order <= 1:
             return False
-        lost = _conversion(float(self.order), float(self.delta - self.others))
-        return float(self.cap) <= float(self.epsilon) - lost
+        return float(self.cap) <= float(self.epsilon) - _conversion(float(self.order), float(rest))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a ledger begins with."""
+        body = {
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+            "order": _text(self.order),
+            "cap": str(self.cap),
+            "others": str(self.others),
+        }
+        if self.variance is None:
+            return body
+        return body | {"tail": str(self.tail), "variance": str(self.variance)}
+
+    @classmethod
+    def from_dict(cls, body: dict[str, Any]) -> Filter:
+        """Return the filter that a ledger begins with; the oldest had no variance."""
+        return cls(
+            Fraction(body["epsilon"]),
+            Fraction(body["delta"]),
+            _fraction(body["order"]),
+            Fraction(body["cap"]),
+            Fraction(body["others"]),
+            Fraction(body.get("tail", 0)),
+            _fraction(body.get("variance")),
+        )
+
+    def charge(self, use: Use) -> Charge:
+        """Return what a use counts for here."""
+        charge = use.charge(self.order)
+        return charge if self.variance is not None else replace(charge, variance=None)
+
+    def totals(self, charges: Iterable[Charge] = ()) -> Totals:
+        """Add up uses, in their order."""
+        totals = Totals(variance_left=self.variance)
+        for charge in charges:
+            totals = totals.plus(charge)
+        return totals
 
     def admits(self, so_far: Totals, charge: Charge) -> bool:
         """Tell whether a use may follow those so far.
@@ -255,7 +357,8 @@ class Filter:
         Guarantee: a filter (docs/privacy/ledger.md).
         """
         whole = so_far.plus(charge)
-        if whole.delta <= self.others and (self._adds(whole) or self._composes(whole)):
+        ways = self._adds(whole), self._composes(whole), whole.variance_left is not None
+        if whole.delta <= self.others and any(ways):
             return True
         # A first use may take the budget by its own proof; then nothing more is admitted.
         alone = charge.claim[0] <= self.epsilon and charge.claim[1] <= self.delta
@@ -277,6 +380,8 @@ class Filter:
         if self.order is not None and so_far.renyi is not None and so_far.renyi < self.cap:
             order, rest = float(self.order), float(self.cap - so_far.renyi)
             left = max(left, largest(rest, lambda x: float(pure_curve(x, order)), start=1.0))
+        if so_far.variance_left is not None:
+            left = max(left, most_left_for_one(so_far.variance_left))
         return left
 
     def left_words(self, so_far: Totals) -> str:
@@ -287,12 +392,14 @@ class Filter:
         return f"epsilon = {float(left):g} is left{more}"
 
     def used(self, so_far: Totals) -> float:
-        """Return which part of the budget is used: the smaller of the two ways to count."""
+        """Return which part of the budget is used: the smallest of the ways to count."""
         parts = [inf]
         if so_far.pure is not None:
             parts.append(float(so_far.pure / self.epsilon))
         if self.order is not None and so_far.renyi is not None:
             parts.append(float(so_far.renyi / self.cap))
+        if self.variance is not None and so_far.variance_left is not None:
+            parts.append(float(1 - so_far.variance_left / self.variance))
         return min(1.0, *parts)
 
 
@@ -314,6 +421,14 @@ def _renyi(spends: Sequence[Spend], order: Fraction) -> Fraction:
 
 def _curve(spend: Spend) -> Callable[[float, float], NDArray[np.float64]]:
     return bounded_range_curve if spend.bounded_range else pure_curve
+
+
+def _text(number: Fraction | None) -> str | None:
+    return None if number is None else str(number)
+
+
+def _fraction(text: str | None) -> Fraction | None:
+    return None if text is None else Fraction(text)
 
 
 def _sum(total: Fraction | None, more: Fraction | None) -> Fraction | None:

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from fractions import Fraction
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -113,7 +112,8 @@ class Status:
     @property
     def totals(self) -> Totals:
         """What all uses that count come to."""
-        return Totals.of(each.charge for each in self.bookings if each.state != "released")
+        counting = (each.charge for each in self.bookings if each.state != "released")
+        return self.budget.totals(counting)
 
     @property
     def left(self) -> float:
@@ -234,12 +234,8 @@ class Ledger:
             "kind": "created",
             "table": table,
             "rows_per_person": rows,
-            "epsilon": str(budget.epsilon),
-            "delta": str(budget.delta),
-            "order": None if budget.order is None else str(budget.order),
-            "cap": str(budget.cap),
-            "others": str(budget.others),
             "schema": schema_hash,
+            **budget.to_dict(),
         }
         ledger_file.create(ledger.path, body | _signature(_now()))
         return ledger
@@ -336,7 +332,7 @@ class Ledger:
                     "schemas than this one. Is it another table? If it holds the same people, "
                     "add the schema to the ledger first."
                 )
-            charge = use.charge(status.budget.order)
+            charge = status.budget.charge(use)
             if not status.budget.admits(status.totals, charge):
                 raise BudgetExceededError(_refusal(self.path, status, charge))
             number = str(len(status.bookings) + 1)
@@ -346,7 +342,7 @@ class Ledger:
                 "what": what,
                 "schema": schema_hash,
                 "token": sha256(token.encode()).hexdigest(),
-                **_charge_to_dict(charge),
+                **charge.to_dict(),
             }
             append(body | _signature(_check_clock(status.when)))
         return Reservation(self.path, number, token)
@@ -429,13 +425,6 @@ def status_of(entries: list[Entry]) -> Status:
     first = entries[0].body
     if first.get("kind") != "created":
         raise ValueError("Expected a ledger to begin with its budget.")
-    budget = Filter(
-        Fraction(first["epsilon"]),
-        Fraction(first["delta"]),
-        _fraction(first["order"]),
-        Fraction(first["cap"]),
-        Fraction(first["others"]),
-    )
     bookings: dict[str, Booking] = {}
     declared = [first["schema"]]
     for entry in entries[1:]:
@@ -456,7 +445,7 @@ def status_of(entries: list[Entry]) -> Status:
     return Status(
         first["table"],
         first["rows_per_person"],
-        budget,
+        Filter.from_dict(first),
         tuple(dict.fromkeys(hash for hash in (*declared, *used) if hash is not None)),
         tuple(bookings.values()),
         entries[-1].body["when"],
@@ -465,14 +454,14 @@ def status_of(entries: list[Entry]) -> Status:
 
 
 def _reserved(body: dict[str, Any]) -> Booking:
-    charge = Charge(
-        _fraction(body["pure"]),
-        _fraction(body["renyi"]),
-        Fraction(body["own_delta"]),
-        (Fraction(body["epsilon"]), Fraction(body["delta"])),
-    )
     return Booking(
-        body["use"], body["what"], body["who"], body["when"], charge, body["schema"], body["token"]
+        use=body["use"],
+        what=body["what"],
+        who=body["who"],
+        when=body["when"],
+        charge=Charge.from_dict(body),
+        schema=body["schema"],
+        token=body["token"],
     )
 
 
@@ -484,17 +473,3 @@ def _marked(booking: Booking | None, body: dict[str, Any]) -> Booking:
     if kind == "released" and sha256(body["token"].encode()).hexdigest() != booking.token:
         raise ValueError(f"Expected use {use} to be released by who reserved it.")
     return replace(booking, state=kind, content=body.get("content"))
-
-
-def _charge_to_dict(charge: Charge) -> dict[str, str | None]:
-    return {
-        "pure": None if charge.pure is None else str(charge.pure),
-        "renyi": None if charge.renyi is None else str(charge.renyi),
-        "own_delta": str(charge.delta),
-        "epsilon": str(charge.claim[0]),
-        "delta": str(charge.claim[1]),
-    }
-
-
-def _fraction(text: str | None) -> Fraction | None:
-    return None if text is None else Fraction(text)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from smoothboost.privacy.filter import Charge, Totals
+from smoothboost.privacy.filter import Charge
 from smoothboost.privacy.ledger import Ledger, Status, status_of
 from smoothboost.privacy.ledger_file import Entry
 
@@ -63,7 +63,7 @@ def _check_uses(path: Path, entries: Sequence[Entry], status: Status) -> None:
     """Decide again whether each use fits into what was left when it was reserved."""
     charges = {booking.use: booking.charge for booking in status.bookings}
     counting: dict[str, Charge] = {}
-    totals = Totals()
+    totals = status.budget.totals()
     for entry in entries:
         use = entry.body.get("use", "")
         if entry.body["kind"] == "reserved":
@@ -76,4 +76,4 @@ def _check_uses(path: Path, entries: Sequence[Entry], status: Status) -> None:
             totals = totals.plus(charges[use])
         elif entry.body["kind"] == "released":
             del counting[use]
-            totals = Totals.of(counting.values())
+            totals = status.budget.totals(counting.values())

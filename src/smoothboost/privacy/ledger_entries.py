@@ -68,6 +68,11 @@ _FIELDS: dict[str, dict[str, Callable[[Any], bool]]] = {
     "spent": {"use": _is_text, "content": _is_text},
     "released": {"use": _is_text, "token": _is_text},
 }
+_SINCE_2: dict[str, dict[str, Callable[[Any], bool]]] = {
+    "created": {"tail": _is_positive, "variance": _is_positive},
+    "reserved": {"variance": _is_amount, "widest": _is_amount},
+}
+"""What ledgers of the second format say besides, if delta is above 0."""
 
 
 def read_entry(text: str) -> dict[str, Any]:
@@ -86,6 +91,8 @@ def read_entry(text: str) -> dict[str, Any]:
     if not isinstance(kind, str) or kind not in _FIELDS:
         raise ValueError(f"Expected entries of kinds that are known: {', '.join(_FIELDS)}.")
     fields = _SIGNED | _FIELDS[kind]
+    if "variance" in body:
+        fields |= _SINCE_2.get(kind, {})
     if set(body) != set(fields):
         raise ValueError(f"Expected an entry of the kind {kind} with {', '.join(fields)}.")
     for name, accept in fields.items():

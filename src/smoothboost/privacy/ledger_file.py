@@ -21,7 +21,7 @@ from typing import Any
 from smoothboost.privacy.ledger_entries import read_entry
 from smoothboost.privacy.ledger_lock import alone
 
-FORMAT = 1
+FORMAT = 2
 _APPLICATION = 0x53424C47  # "SBLG", in SQLite's header
 _WAIT = 120.0
 """For how many seconds a process waits for others."""
@@ -139,6 +139,11 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
             yield connection
         finally:
             connection.close()
+    except UnicodeDecodeError as error:  # of names in the file, which SQLite's own messages quote
+        raise OSError(
+            f"Expected to read the ledger {path}, got a damaged file. Do not spend from it; "
+            "restore the ledger, or take the budget for spent."
+        ) from error
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorname", "") == "SQLITE_READONLY_ROLLBACK":
             raise OSError(

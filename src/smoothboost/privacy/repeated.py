@@ -8,7 +8,7 @@ run, and neither the others nor their number, costs little more than twice what 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import factorial, log, prod
 
@@ -156,11 +156,14 @@ class BestOf:
             orders = np.unique(np.append(ORDERS, float(order)))
             found = self._renyi(self.curve, orders)[orders == float(order)]
             renyi = Fraction(ceil_to(float(found[0]) * (1 + 1e-12), TOTAL_BITS))
-        if order is not None and pure is not None:
-            # What is pure has a curve of its own, which may be lower.
-            bound = Elsewhere(pure).charge(order).renyi
-            renyi = bound if renyi is None else min(renyi, bound or renyi)
-        return Charge(pure, renyi, Fraction(0), (self.epsilon, self.delta))
+        charge = Charge(pure, renyi, Fraction(0), (self.epsilon, self.delta))
+        if pure is None:
+            return charge
+        # What is pure has a curve of its own, which may be lower.
+        bound = Elsewhere(pure).charge(order)
+        known = [each for each in (renyi, bound.renyi) if each is not None]
+        lower = min(known, default=None)
+        return replace(charge, renyi=lower, variance=bound.variance, widest=bound.widest)
 
     def total(self, delta: float) -> float:
         """Return the epsilon at delta that the Rényi curve proves for the whole."""

@@ -1,0 +1,119 @@
+"""How much of a delta small losses take: as much as one normal loss of the same variance, and more.
+
+Losses that lie in an interval of length 2h vary by no more than h squared, however they are
+chosen, so many of them are nearly normal. What is lost to "nearly" is proved in
+docs/privacy/ledger.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import exp, floor, isqrt, sqrt
+
+from scipy.special import ndtr
+
+from smoothboost.privacy.accountant import TOTAL_BITS, Spend, ceil_to, floor_to, largest
+
+MOST_VARIANCE = Fraction(5, 2)
+"""Up to here the proof goes."""
+
+_WIDEST = Fraction(3, 16)
+"""How wide a loss may be, beside the variance that is left after it."""
+
+_OF_PURE = Fraction(1, 2)
+"""How wide symmetric losses are, beside those that lie in an interval as long."""
+
+_BITS = 100  # behind the point, of what is left
+_ROUNDING = 1e-12  # more than double arithmetic loses
+
+
+def normal_delta(variance: float, epsilon: float) -> float:
+    """Return the delta at epsilon of a mechanism with a normal loss.
+
+    Examples
+    --------
+    >>> f"{normal_delta(0.05, 1.0):.1e}"
+    '2.9e-07'
+    """
+    spread = sqrt(variance)
+    above = ndtr(spread / 2 - epsilon / spread)
+    return float(above - exp(epsilon) * ndtr(-spread / 2 - epsilon / spread))
+
+
+def variance_for(epsilon: float, delta: float) -> Fraction | None:
+    """Return the variance of normal losses that are (epsilon, delta)-DP; None beyond the proof."""
+    most = float(MOST_VARIANCE)
+    if normal_delta(most, epsilon) <= delta:
+        return None
+    found = largest(delta, lambda variance: normal_delta(variance, epsilon), start=most)
+    return Fraction(floor_to(found * (1 - 1e-9), TOTAL_BITS)) or None
+
+
+def weigh(spends: Sequence[Spend]) -> tuple[Fraction | None, Fraction]:
+    """Return how much variance choices have together at most, and how wide the widest is.
+
+    It is None if that is more than any filter has.
+
+    Examples
+    --------
+    >>> variance, widest = weigh([Spend(0.5, count=2), Spend(0.5, bounded_range=True)])
+    >>> f"{float(variance):.4f}, {float(widest):.4f}"
+    '0.5625, 0.1250'
+
+    Notes
+    -----
+    Guarantee: what losses weigh (docs/privacy/ledger.md).
+    """
+    variance = widest = Fraction(0)
+    for each in spends:
+        half = Fraction(each.epsilon) / (2 if each.bounded_range else 1)
+        variance += each.count * half**2
+        widest = max(widest, half**2 * (1 if each.bounded_range else _OF_PURE))
+    return in_short(variance, widest)
+
+
+def in_short(variance: Fraction, widest: Fraction) -> tuple[Fraction | None, Fraction]:
+    """Round both up to few digits."""
+    if variance > MOST_VARIANCE:
+        return None, Fraction(0)
+    return _rounded_up(variance), _rounded_up(widest)
+
+
+def _rounded_up(value: Fraction) -> Fraction:
+    return Fraction(ceil_to(float(value) * (1 + _ROUNDING), TOTAL_BITS))
+
+
+def left_after(left: Fraction, variance: Fraction, widest: Fraction) -> Fraction | None:
+    """Return how much of a variance is left after a use, or None if it does not fit.
+
+    Examples
+    --------
+    >>> after = left_after(Fraction(1), Fraction(1, 10), Fraction(1, 1000))
+    >>> f"{float(after):.5f}"
+    '0.89989'
+    >>> left_after(Fraction(1), Fraction(1), Fraction(1, 1000)) is None
+    True
+
+    Notes
+    -----
+    Guarantee: a filter by variance (docs/privacy/ledger.md).
+    """
+    # The largest x with (left - x) * (x - widest) >= variance * x, or a little less.
+    both = left + widest - variance
+    square = both**2 - 4 * left * widest
+    if both <= 0 or square < 0:
+        return None
+    root = Fraction(isqrt(floor(square * 4**_BITS)), 2**_BITS)
+    after = Fraction(floor((both + root) / 2 * 2**_BITS), 2**_BITS)
+    pays = (left - after) * (after - widest) >= variance * after
+    return after if after > 0 and pays and widest <= _WIDEST * after else None
+
+
+def most_left_for_one(left: Fraction) -> float:
+    """Return the largest epsilon of a single pure choice for which a variance suffices.
+
+    With h squared for its variance, and half of that for how wide it is, it leaves 8/3 of h
+    squared behind; so it takes (8/3 + 16/13) of them.
+    """
+    return sqrt(float(left) / (8 / 3 + 16 / 13)) * (1 - 1e-9)

@@ -12,6 +12,7 @@ import pytest
 
 from smoothboost.privacy import ledger as ledger_module
 from smoothboost.privacy import ledger_file
+from smoothboost.privacy.filter import Elsewhere
 from smoothboost.privacy.ledger import BudgetExceededError, Ledger
 from smoothboost.privacy.ledger_check import check
 
@@ -22,6 +23,11 @@ def ledger(tmp_path) -> Ledger:
     for _ in range(3):
         ledger.record("a count", 0.25)
     return ledger
+
+
+@pytest.fixture
+def fresh(tmp_path) -> Ledger:
+    return Ledger.create(tmp_path / "fresh.ledger", table="people", epsilon=1.0, delta=1e-6)
 
 
 def forge(ledger: Ledger, number: int, **changes) -> None:
@@ -48,8 +54,6 @@ def test_a_ledger_as_it_was_written_is_right(ledger):
 
 def test_what_was_given_back_may_be_spent_again(tmp_path):
     ledger = Ledger.create(tmp_path / "a", table="people", epsilon=1.0)
-    from smoothboost.privacy.filter import Elsewhere
-
     with ledger.reserve(Elsewhere(ledger.status().budget.epsilon), "a fit", "5" * 64):
         pass
     ledger.record("a count", 1.0)
@@ -129,3 +133,48 @@ def test_a_new_ledger_with_a_delta_says_its_variance(ledger):
     assert Fraction(first["variance"]) == ledger.status().budget.variance
     assert Fraction(use["variance"]) >= Fraction(1, 16)  # a pure quarter, squared
     assert Fraction(use["variance"]) < Fraction(1, 16) + Fraction(1, 10**9)
+
+
+# What was given back --------------------------------------------------------------------------
+
+
+def variance_left(ledger: Ledger) -> Fraction:
+    left = ledger.status().totals.variance_left
+    assert left is not None
+    return left
+
+
+def test_what_was_given_back_counts_for_the_variance_if_others_were_booked_meanwhile(fresh):
+    """Else a wide use could be held until the variance is gone, and begun if the loss is large."""
+    before = fresh.status().totals
+    with fresh.reserve(Elsewhere(Fraction(1, 50)), "a wide use", "5" * 64):
+        fresh.record("a small one", 0.001)
+        both = fresh.status().totals
+    after = fresh.status().totals
+    assert after.pure == before.pure + Fraction(1, 1000) < both.pure
+    assert after.renyi < both.renyi
+    assert after.variance_left == both.variance_left < before.variance_left
+    assert check(fresh) == 4
+
+
+def test_what_was_given_back_at_once_counts_for_nothing(fresh):
+    before = variance_left(fresh)
+    with fresh.reserve(Elsewhere(Fraction(1, 50)), "a wide use", "5" * 64):
+        assert variance_left(fresh) < before
+    assert variance_left(fresh) == before
+    assert check(fresh) == 3
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(1000.0, 1e-6), (1e-5, 1e-30), (1e-12, 1e-15), (1e-7, 0.5), (60.0, 0.9)]
+)
+def test_budgets_beyond_what_floats_serve_well_have_no_variance(tmp_path, epsilon, delta):
+    ledger = Ledger.create(tmp_path / "a", table="people", epsilon=epsilon, delta=delta)
+    assert ledger.status().budget.variance is None
+    assert check(ledger) == 1
+
+
+def test_a_forged_variance_of_next_to_nothing_is_found(ledger):
+    forge(ledger, 1, variance="1/1" + "0" * 400)
+    with pytest.raises(ValueError, match="caps that keep the budget"):
+        check(ledger)

@@ -147,7 +147,7 @@ def record(
     delta: options.Delta = 0.0,
     quiet: options.Quiet = False,
 ) -> None:
-    r"""Book a use of the same people by other means.
+    r"""Book a use of the same people by other means, before the next one is asked for.
 
     Example: smoothboost ledger record people.ledger --what "mean age, by OpenDP" \
                --epsilon 0.1

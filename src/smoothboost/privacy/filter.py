@@ -28,11 +28,10 @@ from smoothboost.privacy.accountant import (
     pure_epsilon,
 )
 from smoothboost.privacy.variance import (
-    MOST_VARIANCE,
     in_short,
+    is_paid,
     left_after,
     most_left_for_one,
-    normal_delta,
     variance_for,
     weigh,
 )
@@ -78,6 +77,15 @@ class Charge:
     claim: tuple[Fraction, Fraction]
     variance: Fraction | None = None
     widest: Fraction = Fraction(0)
+
+    def given_back(self) -> Charge:
+        """Return what is left of it if nothing was released, but others were booked meanwhile.
+
+        Notes
+        -----
+        Guarantee: what was given back (docs/privacy/ledger.md).
+        """
+        return replace(self, pure=Fraction(0), renyi=Fraction(0), delta=Fraction(0))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what entries of a ledger say."""
@@ -300,11 +308,9 @@ class Filter:
         rest = self.delta - self.others - self.tail
         if min(self.others, self.tail, rest) < 0:
             return False
-        if self.variance is not None:
-            if not 0 < self.variance <= MOST_VARIANCE:
-                return False
-            if normal_delta(float(self.variance), float(self.epsilon)) > float(self.tail):
-                return False
+        weighed = self.variance
+        if weighed is not None and not is_paid(weighed, float(self.epsilon), float(self.tail)):
+            return False
         if self.order is None:
             return True
         if rest == 0 or self.order <= 1:

@@ -65,6 +65,8 @@ class Booking:
         A released one counts for nothing: nothing was chosen.
     content : str or None
         The hash of what was released.
+    overtaken : bool
+        Whether others were booked before it was released.
     """
 
     use: str
@@ -76,6 +78,14 @@ class Booking:
     token: str
     state: str = "reserved"
     content: str | None = None
+    overtaken: bool = False
+
+    @property
+    def counts_for(self) -> Charge | None:
+        """What it counts for by now."""
+        if self.state != "released":
+            return self.charge
+        return self.charge.given_back() if self.overtaken else None
 
 
 @dataclass(frozen=True)
@@ -112,8 +122,8 @@ class Status:
     @property
     def totals(self) -> Totals:
         """What all uses that count come to."""
-        counting = (each.charge for each in self.bookings if each.state != "released")
-        return self.budget.totals(counting)
+        counting = (each.counts_for for each in self.bookings)
+        return self.budget.totals(charge for charge in counting if charge is not None)
 
     @property
     def left(self) -> float:
@@ -277,6 +287,8 @@ class Ledger:
     def record(self, what: str, epsilon: float, delta: float = 0.0) -> None:
         """Book a use by other means, which was, or will be, (epsilon, delta)-DP for a person.
 
+        What it does has to be settled by then, and no later use asked for: their order counts.
+
         Parameters
         ----------
         what : str
@@ -438,7 +450,8 @@ def status_of(entries: list[Entry]) -> Status:
             bookings[booking.use] = booking
         elif kind in ("spent", "released"):
             use = entry.body["use"]
-            bookings[use] = _marked(bookings.get(use), entry.body)
+            overtaken = kind == "released" and use != str(len(bookings))
+            bookings[use] = replace(_marked(bookings.get(use), entry.body), overtaken=overtaken)
         else:
             raise ValueError(f"Expected entries of kinds that are known, got {kind!r}.")
     used = [each.schema for each in bookings.values() if each.state != "released"]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from smoothboost.privacy.filter import Charge
 from smoothboost.privacy.ledger import Ledger, Status, status_of
 from smoothboost.privacy.ledger_file import Entry
 
@@ -62,9 +61,8 @@ def _check_budget(path: Path, status: Status) -> None:
 def _check_uses(path: Path, entries: Sequence[Entry], status: Status) -> None:
     """Decide again whether each use fits into what was left when it was reserved."""
     charges = {booking.use: booking.charge for booking in status.bookings}
-    counting: dict[str, Charge] = {}
     totals = status.budget.totals()
-    for entry in entries:
+    for at, entry in enumerate(entries, start=1):
         use = entry.body.get("use", "")
         if entry.body["kind"] == "reserved":
             if not status.budget.admits(totals, charges[use]):
@@ -72,8 +70,6 @@ def _check_uses(path: Path, entries: Sequence[Entry], status: Status) -> None:
                     f"Expected use {use} of {path} to fit into what was left, got one that does "
                     "not: it was not written by smoothboost."
                 )
-            counting[use] = charges[use]
             totals = totals.plus(charges[use])
         elif entry.body["kind"] == "released":
-            del counting[use]
-            totals = status.budget.totals(counting.values())
+            totals = status_of(list(entries[:at])).totals

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import exp, floor, isqrt, sqrt
+from math import exp, floor, isqrt, log, sqrt
 
 from scipy.special import ndtr
 
@@ -29,7 +29,9 @@ _ROUNDING = 1e-12  # more than double arithmetic loses
 
 
 def normal_delta(variance: float, epsilon: float) -> float:
-    """Return the delta at epsilon of a mechanism with a normal loss.
+    """Return the delta at epsilon of a mechanism with a normal loss, or a little more.
+
+    What is added is more than the difference of two nearly equal numbers may be off.
 
     Examples
     --------
@@ -37,17 +39,31 @@ def normal_delta(variance: float, epsilon: float) -> float:
     '2.9e-07'
     """
     spread = sqrt(variance)
-    above = ndtr(spread / 2 - epsilon / spread)
-    return float(above - exp(epsilon) * ndtr(-spread / 2 - epsilon / spread))
+    far = epsilon / spread
+    above = float(ndtr(spread / 2 - far))
+    below = exp(epsilon) * float(ndtr(-spread / 2 - far))
+    return above - below + 1e-15 * (1 + far**2) * above
+
+
+def is_normal(epsilon: float, delta: float) -> bool:
+    """Tell whether these are numbers that floats serve well; beyond, nobody has such a budget."""
+    return 1e-4 <= epsilon <= 50 and 1e-50 <= delta < 1
 
 
 def variance_for(epsilon: float, delta: float) -> Fraction | None:
     """Return the variance of normal losses that are (epsilon, delta)-DP; None beyond the proof."""
-    most = float(MOST_VARIANCE)
-    if normal_delta(most, epsilon) <= delta:
+    if not is_normal(epsilon, delta) or normal_delta(float(MOST_VARIANCE), epsilon) <= delta:
         return None
-    found = largest(delta, lambda variance: normal_delta(variance, epsilon), start=most)
-    return Fraction(floor_to(found * (1 - 1e-9), TOTAL_BITS)) or None
+    about = epsilon**2 / (2 * log(2 / delta))
+    found = largest(delta, lambda variance: normal_delta(variance, epsilon), start=about)
+    return Fraction(floor_to(found * (1 - 1e-9), TOTAL_BITS))
+
+
+def is_paid(variance: Fraction, epsilon: float, delta: float) -> bool:
+    """Tell whether normal losses are (epsilon, delta)-DP, as far as the proof goes."""
+    if not (is_normal(epsilon, delta) and 0 < float(variance) <= MOST_VARIANCE):
+        return False
+    return normal_delta(float(variance), epsilon) <= delta
 
 
 def weigh(spends: Sequence[Spend]) -> tuple[Fraction | None, Fraction]:

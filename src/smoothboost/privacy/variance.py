@@ -21,6 +21,9 @@ MOST_VARIANCE = Fraction(5, 2)
 _WIDEST = Fraction(3, 16)
 """How wide a loss may be, beside the variance that is left after it."""
 
+_AT_ONCE = Fraction(11, 7)
+"""What losses take at most, for each unit of their variance, even if nothing is left after them."""
+
 _OF_PURE = Fraction(1, 2)
 """How wide symmetric losses are, beside those that lie in an interval as long."""
 
@@ -115,21 +118,20 @@ def left_after(left: Fraction, variance: Fraction, widest: Fraction) -> Fraction
     -----
     Guarantee: a filter by variance (docs/privacy/ledger.md).
     """
+    ways = [left - _AT_ONCE * variance]
     # The largest x with (left - x) * (x - widest) >= variance * x, or a little less.
     both = left + widest - variance
     square = both**2 - 4 * left * widest
-    if both <= 0 or square < 0:
-        return None
-    root = Fraction(isqrt(floor(square * 4**_BITS)), 2**_BITS)
-    after = Fraction(floor((both + root) / 2 * 2**_BITS), 2**_BITS)
-    pays = (left - after) * (after - widest) >= variance * after
-    return after if after > 0 and pays and widest <= _WIDEST * after else None
+    if both > 0 and square >= 0:
+        root = Fraction(isqrt(floor(square * 4**_BITS)), 2**_BITS)
+        after = Fraction(floor((both + root) / 2 * 2**_BITS), 2**_BITS)
+        pays = (left - after) * (after - widest) >= variance * after
+        if pays and widest <= _WIDEST * after:
+            ways.append(after)
+    most = max(ways)
+    return most if most >= 0 else None
 
 
 def most_left_for_one(left: Fraction) -> float:
-    """Return the largest epsilon of a single pure choice for which a variance suffices.
-
-    With h squared for its variance, and half of that for how wide it is, it leaves 8/3 of h
-    squared behind; so it takes (8/3 + 16/13) of them.
-    """
-    return sqrt(float(left) / (8 / 3 + 16 / 13)) * (1 - 1e-9)
+    """Return the largest epsilon of a single pure choice for which a variance suffices."""
+    return sqrt(float(left / _AT_ONCE)) * (1 - 1e-9)

@@ -75,6 +75,9 @@ def test_no_epsilon_and_an_infinite_one_switch_privacy_off():
     assert epsilon_of(None) is None
     assert epsilon_of(inf) is None
     assert epsilon_of(0.1) == Fraction(1, 10)
+    assert epsilon_of(1e300) == 10**300
+    with pytest.raises(ValueError, match=r"epsilon below 1e\+300, or None"):
+        epsilon_of(1.7e308)
     for value in (0, -1, nan, "1", True, -inf):
         with pytest.raises(ValueError, match="Expected epsilon > 0"):
             epsilon_of(value)

@@ -21,6 +21,7 @@ from smoothboost.privacy.randomness import BitSource, SeededBits, SystemBits
 from smoothboost.table.schema import Schema, text_of
 
 THRESHOLDS = ("accuracy", "balanced")
+_MOST_EPSILON = 1e300
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,8 @@ def epsilon_of(value: Any) -> Fraction | None:
         return None
     above_zero = "> 0 (or None for no privacy)"
     checked = _validate.number("epsilon", value, above_zero, lambda x: x > 0)
+    if checked > _MOST_EPSILON:  # what is computed from it could not be floats
+        raise ValueError(f"Expected epsilon below {_MOST_EPSILON:g}, or None for no privacy.")
     return value if isinstance(value, Fraction) else _validate.rational(checked)
 
 

@@ -79,18 +79,18 @@ def parts(table: Table) -> None:
         booster.accept(booster.propose().sample(SystemBits()))
     weights = plan.measure.weights(engine.level_counts())
     sums = engine.pair_sums(weights, candidates._pairs)
-    scores = candidates._scores(sums)
+    scores = candidates.scores(sums)
     rate = plan.stages[0].rate
     rule = next(rule for rule in map(candidates.__getitem__, range(16)) if len(rule.columns) > 1)
     steps: dict[str, Callable[[], object]] = {
         "weights of rows (levels, projection)": lambda: plan.measure.weights(engine.level_counts()),
         "histograms of pairs of codes": lambda: engine.pair_sums(weights, candidates._pairs),
-        "quadrants of pairs of literals": lambda: candidates._scores(sums).items,
-        "selection, exponential": lambda: select(
-            Exponential, candidates._scores(sums), rate
-        ).sample(SystemBits()),
+        "quadrants of pairs of literals": lambda: candidates.scores(sums).items,
+        "selection, exponential": lambda: select(Exponential, candidates.scores(sums), rate).sample(
+            SystemBits()
+        ),
         "selection, permute-and-flip": lambda: select(
-            PermuteAndFlip, candidates._scores(sums), rate
+            PermuteAndFlip, candidates.scores(sums), rate
         ).sample(SystemBits()),
         "of which bits": lambda: SystemBits().take(2 * len(scores)),
         "votes": lambda: engine.fork().add_votes(rule),

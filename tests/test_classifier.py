@@ -281,7 +281,9 @@ class TestBehaviour:
         assert share[0] < share[1]
 
     @pytest.mark.parametrize(
-        "options", [{}, {"density": 0.35}, {"density": 0.35, "calibrate": 0}], ids=str
+        "options",
+        [{"learner": "one_rule"}, {"density": 0.35}, {"density": 0.35, "calibrate": 0}],
+        ids=str,
     )
     def test_class_weight_asks_for_the_class_that_is_likely_enough(self, options):
         chance = 0.1 + 0.5 * (FRAME.age > 50) + 0.3 * (FRAME.colour == "red")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         SeededNoiseWarning,
         WeakPrivacyWarning,
     )
+    from smoothboost.learners.mixed_rule import MixedRule
     from smoothboost.learners.one_rule import OneRule
     from smoothboost.learners.pair_rule import PairRule
     from smoothboost.learners.top_down import TopDown
@@ -37,6 +38,7 @@ __all__ = [
     "Date",
     "Evaluation",
     "Ledger",
+    "MixedRule",
     "Model",
     "Numeric",
     "OneRule",
@@ -65,6 +67,7 @@ _HOMES = {
     "Date": "table.schema",
     "Evaluation": "evaluation",
     "Ledger": "privacy.ledger",
+    "MixedRule": "learners.mixed_rule",
     "Model": "release.model",
     "Numeric": "table.schema",
     "OneRule": "learners.one_rule",

@@ -72,8 +72,9 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
     learner : {"auto", "one_rule", "pair_rule", "top_down"} or a learner, default "auto"
         Which rules compete. "one_rule" has one literal; "auto" also lets rules test sets of
         categories and, if `n_rounds` is automatic too and not few, makes each round choose three
-        thresholds side by side: `OneRule(literals="sets", cuts=3)`. "pair_rule" has two literals
-        and learns interactions at the same privacy price; "top_down" is the paper's trees.
+        thresholds side by side, `OneRule(literals="sets", cuts=3)`, and, if there are many, one
+        round of eight choose a rule on two columns, `MixedRule()`. "pair_rule" always has two
+        literals, at the same privacy price; "top_down" is the paper's trees.
         `OneRule(literals="one_hot")` is the paper's class of rules;
         `TopDown(splits=3, criterion="gini")` says how trees grow.
     n_rounds, density, learning_rate : number or "auto", default "auto"

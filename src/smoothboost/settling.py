@@ -13,6 +13,7 @@ from smoothboost.fitting.pricing import Budget, mechanisms_for
 from smoothboost.fitting.problems import candidates_of, supposed_errors
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
+from smoothboost.learners.mixed_rule import MixedRule
 from smoothboost.learners.one_rule import OneRule
 from smoothboost.learners.pair_rule import PairRule
 from smoothboost.learners.top_down import TopDown
@@ -29,7 +30,7 @@ from smoothboost.table.schema import Schema
 MAX_ROUNDS = 10_000
 MAX_TESTS = 100_000
 """The most tests of all trees of a model together: its file is one that can be read."""
-Learner = OneRule | PairRule | TopDown
+Learner = OneRule | PairRule | MixedRule | TopDown
 LEARNERS: dict[str, Learner] = {
     "auto": OneRule(literals="sets"),
     "one_rule": OneRule(),
@@ -52,6 +53,10 @@ def settle(
         sets = OneRule(literals="sets", cuts=automatic.CUTS)
         several = _candidates(estimator, schema, sets, known)
         plan = _plan(estimator, schema, several, n_rows, known)
+        if plan.n_votes >= automatic.PAIR_ROUNDS:
+            mixed = MixedRule(automatic.CUTS, automatic.PAIRS_EVERY)
+            several = _candidates(estimator, schema, mixed, known)
+            plan = _plan(estimator, schema, several, n_rows, known)
         if plan.n_votes > automatic.CUTS:  # a short list needs sharp rules
             return several, plan
     candidates = _candidates(estimator, schema, learner, known)

@@ -10,10 +10,11 @@ from clusters import THREE, TWO, cluster, cut, fitted, people
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smoothboost import OneRule, TopDown
+from smoothboost import MixedRule, OneRule, TopDown
 
 N_ROWS = 300
-LEARNERS = ["auto", "one_rule", "pair_rule", TopDown(splits=2), OneRule("one_hot")]
+MIXED = MixedRule(every=2)
+LEARNERS = ["auto", "one_rule", "pair_rule", MIXED, TopDown(splits=2), OneRule("one_hot")]
 CASES = st.tuples(st.sampled_from([TWO, THREE]), st.sampled_from(LEARNERS), st.integers(0, 2))
 CUTS = st.lists(st.integers(0, N_ROWS), max_size=49)
 

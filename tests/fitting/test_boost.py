@@ -10,6 +10,7 @@ import pytest
 
 from smoothboost import (
     Categorical,
+    MixedRule,
     Numeric,
     OneRule,
     PairRule,
@@ -139,7 +140,12 @@ def test_columns_that_each_say_little_are_learned(epsilon):
     X, y, schema = weak_columns(40_000)
     accuracy = {
         rate: SmoothBoostClassifier(
-            schema=schema, epsilon=epsilon, density=0.35, learning_rate=rate, random_state=0
+            schema=schema,
+            epsilon=epsilon,
+            learner="one_rule",
+            density=0.35,
+            learning_rate=rate,
+            random_state=0,
         )
         .fit(X[:30_000], y[:30_000])
         .score(X[30_000:], y[30_000:])
@@ -164,6 +170,7 @@ LEARNERS: dict[str, Learner] = {
     "sets": OneRule("sets"),
     "three cuts": OneRule("sets", cuts=3, apart=1),
     "pair_rule": PairRule(max_pairs=2),
+    "mixed": MixedRule(every=2),
     "top_down": TopDown(2),
 }
 COLUMNS: dict[str, Column] = {

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from smoothboost import (
     Categorical,
+    MixedRule,
     Numeric,
     OneRule,
     PairRule,
@@ -297,6 +298,7 @@ LEARNERS: dict[str, Learner] = {
     "sets": OneRule("sets"),
     "three cuts": OneRule("sets", cuts=3, apart=1),
     "pair_rule": PairRule(max_pairs=2),
+    "mixed": MixedRule(),
     "top_down": TopDown(3, "sqrt"),
 }
 SMALL = Schema(

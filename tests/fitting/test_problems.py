@@ -10,6 +10,7 @@ import pytest
 from smoothboost import (
     Boolean,
     Categorical,
+    MixedRule,
     Numeric,
     OneRule,
     PairRule,
@@ -249,6 +250,7 @@ def test_supposed_errors_are_those_of_saying_the_likelier_side(n_classes, rates,
         (OneRule("sets", cuts=3), 50, CountTable),
         (OneRule("sets", cuts=3), 100_000, CountTable),
         (PairRule(), 50, LocalEngine),
+        (MixedRule(), 50, CountTable),  # most rounds ask for sums by code only
         (TopDown(), 50, CountTable),
     ],
     ids=str,

@@ -24,6 +24,7 @@ import smoothboost
 from smoothboost import (
     Boolean,
     Categorical,
+    MixedRule,
     Numeric,
     OneRule,
     Schema,
@@ -39,6 +40,7 @@ LEARNERS: dict[str, Any] = {
     "1-rules": "one_rule",
     "sets": OneRule(literals="sets"),
     "pair rules": "pair_rule",
+    "both in turn": MixedRule(every=3),
     "trees": "top_down",
     "trees by entropy": TopDown(criterion="entropy"),
     "trees by error": TopDown(criterion="error"),

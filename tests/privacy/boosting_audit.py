@@ -6,6 +6,7 @@ import numpy as np
 
 from smoothboost.auditing.exhaustive import (
     MECHANISMS,
+    MIXED,
     ONE_RULE,
     SET_RULE,
     THREE_CUTS,
@@ -21,6 +22,7 @@ from smoothboost.auditing.exhaustive import exact_losses as audit
 
 __all__ = [
     "MECHANISMS",
+    "MIXED",
     "ONE_RULE",
     "SET_RULE",
     "THREE_CUTS",

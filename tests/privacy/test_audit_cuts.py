@@ -1,14 +1,15 @@
-"""Several rules made by one choice: the audit of `cuts`, and of charging them as one."""
+"""Several rules made by one choice, and pairs in some rounds: audits, and what they must see."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
 import pytest
-from boosting_audit import SET_RULE, THREE_CUTS, Setting, audit, audit_delta
+from boosting_audit import MIXED, SET_RULE, THREE_CUTS, Setting, audit, audit_delta
 
-from smoothboost import OneRule
+from smoothboost import MixedRule, OneRule
 from smoothboost.learners.choices import RuleCandidates
+from smoothboost.learners.mixed_rule import MixedCandidates
 from smoothboost.learners.set_rule import SetRuleCandidates
 
 CEILING = Fraction(4, 5), Fraction(1)
@@ -21,6 +22,9 @@ SETTINGS = [
     Setting(3, 2, 2, Fraction(2, 5), Fraction(2), learner=TWO_CUTS, columns="number"),
     Setting(3, 2, 2, *CEILING, learner=THREE_CUTS, columns="category"),
     Setting(2, 3, 3, *CEILING, learner=THREE_CUTS, columns="number"),
+    Setting(3, 2, 2, *CEILING, learner=MIXED),
+    Setting(3, 2, 2, Fraction(3, 5), Fraction(2), learner=MIXED, columns="number"),
+    Setting(3, 2, 3, *CEILING, learner=MIXED, columns="number", follows=True),
 ]
 
 
@@ -30,8 +34,9 @@ def test_no_neighbour_is_told_apart_by_more_than_epsilon(setting):
         assert loss <= float(epsilon) * (1 + 1e-9)
 
 
-def test_delta_is_not_exceeded():
-    setting = Setting(3, 2, 2, *CEILING, delta=0.1, learner=THREE_CUTS, columns="number")
+@pytest.mark.parametrize("learner", [THREE_CUTS, MIXED], ids=str)
+def test_delta_is_not_exceeded(learner):
+    setting = Setting(3, 2, 2, *CEILING, delta=0.1, learner=learner, columns="number")
     for found in audit_delta(setting, (Fraction(1, 2),)).values():
         assert found <= 0.1 * (1 + 1e-9)
 
@@ -61,3 +66,35 @@ def test_rules_at_once_that_are_charged_as_one_are_caught(monkeypatch, columns):
     setting = Setting(4, 2, 1, *CEILING, learner=fresh, columns=columns)
     (loss,) = audit(setting, (Fraction(2),)).values()
     assert loss > 2.2
+
+
+PAIRS_FIRST = MixedRule(every=1)
+
+
+def test_pairs_made_three_times_spend_most_of_what_is_charged():
+    (loss,) = audit(Setting(4, 2, 1, *CEILING, learner=PAIRS_FIRST), (Fraction(4),)).values()
+    assert 0.9 * 4 <= loss <= 4 * (1 + 1e-9)
+
+
+def test_pairs_made_three_times_that_are_charged_as_one_are_caught(monkeypatch):
+    def of_one(self, peak, rounding):
+        return RuleCandidates.score_range(self, peak, rounding) // self.n_rules
+
+    monkeypatch.setattr(MixedCandidates, "score_range", of_one)
+    setting = Setting(4, 2, 1, *CEILING, learner=PAIRS_FIRST)
+    (loss,) = audit(setting, (Fraction(2),)).values()
+    assert loss > 2.2
+
+
+def test_rounds_that_look_at_pairs_if_the_rows_suggest_it_are_caught(monkeypatch):
+    start = MixedCandidates.start
+
+    def by_rows(self, engine, weights):
+        first, second = (engine.level_counts() * weights).sum(axis=1)
+        monkeypatch.setattr(MixedCandidates, "is_for_pairs", lambda *_: first > second)
+        return start(self, engine, weights)
+
+    monkeypatch.setattr(MixedCandidates, "start", by_rows)
+    setting = Setting(3, 2, 1, *CEILING, learner=MIXED)
+    with pytest.raises(ValueError, match="shapes"):  # neighbours choose among other things
+        audit(setting, (Fraction(2),))

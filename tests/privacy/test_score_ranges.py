@@ -13,7 +13,7 @@ from hypothesis import given, settings, target
 from hypothesis import strategies as st
 from wide_sums import wide_sums
 
-from smoothboost import Boolean, Categorical, Numeric, OneRule, PairRule, Schema, TopDown
+from smoothboost import Boolean, Categorical, MixedRule, Numeric, OneRule, PairRule, Schema, TopDown
 from smoothboost.classifier import Learner
 from smoothboost.counting.measure import Measure
 from smoothboost.fitting.boost import Booster
@@ -35,6 +35,7 @@ LEARNERS: dict[str, Learner] = {
     "sets": OneRule(literals="sets"),
     "three cuts": OneRule(literals="sets", cuts=3, apart=1),
     "pairs": PairRule(),
+    "mixed": MixedRule(every=2),
     "gini": TopDown(2, "gini"),
     "entropy": TopDown(2, "entropy"),
     "error": TopDown(1, "error"),
@@ -237,7 +238,7 @@ def test_no_change_exceeds_the_planned_range_of_wide_sums(data, n_choices):
     assert share <= 1
 
 
-@pytest.mark.parametrize("learner", ["1-rules", "sets", "three cuts", "pairs"])
+@pytest.mark.parametrize("learner", ["1-rules", "sets", "three cuts", "pairs", "mixed"])
 def test_forgetting_that_wide_sums_are_rounded_is_caught(learner, monkeypatch):
     def worst():
         ones, half = (Fraction(1),) * 2, Fraction(1, 2)

@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from smoothboost import Boolean, Categorical, Numeric, Schema, SmoothBoostClassifier, TopDown
+from smoothboost import (
+    Boolean,
+    Categorical,
+    MixedRule,
+    Numeric,
+    Schema,
+    SmoothBoostClassifier,
+    TopDown,
+)
 from smoothboost.counting.engine import LocalEngine
 from smoothboost.exceptions import BudgetTooSmallWarning, PrivacyLeakWarning
 from smoothboost.fitting.boost import Booster
@@ -149,7 +157,8 @@ def check(spy, plan, learner):
     assert total_epsilon(spends, delta) <= float(epsilon) * (1 + 1e-9)
 
 
-LEARNERS = ["auto", "one_rule", "pair_rule", TopDown(2), TopDown(1, "entropy")]
+MIXED = MixedRule(cuts=1, every=3)
+LEARNERS = ["auto", "one_rule", "pair_rule", MIXED, TopDown(2), TopDown(1, "entropy")]
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-4])

@@ -16,6 +16,7 @@ from wide_sums import wide_sums
 from smoothboost import (
     Boolean,
     Categorical,
+    MixedRule,
     OneRule,
     PairRule,
     Schema,
@@ -89,6 +90,7 @@ LEARNERS = [
     OneRule(literals="sets"),
     OneRule(literals="sets", cuts=3, apart=1),
     PairRule(),
+    MixedRule(every=2),
     TopDown(1, "entropy"),
 ]
 

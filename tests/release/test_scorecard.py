@@ -10,7 +10,7 @@ from small_models import GUARANTEE
 
 from smoothboost import Boolean, Categorical, Model, Numeric, Schema
 from smoothboost.release.scorecard import card_lines
-from smoothboost.release.wording import literal_words
+from smoothboost.release.wording import condition_words, literal_words
 from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule, count_votes
 
 SCHEMA = Schema(
@@ -192,6 +192,65 @@ def test_rules_with_several_literals_have_none():
     tree = TreeRule(Split(Literal.equals(3, 1), Split(Literal.equals(1, 0), 1, 0), 0))
     with pytest.raises(ValueError, match="Expected a model of 1-rules"):
         model([tree]).scorecard()
+
+
+def pairs(about):
+    """Rules on two columns."""
+    outcomes = st.integers(0, 1)
+
+    def rule(pet, values, about):
+        both, one, two, none = values
+        rest = Split(Literal.equals(3, 1), two, none)
+        return TreeRule(
+            Split(Literal.equals(1, pet), Split(Literal.equals(3, 1), both, one), rest), about
+        )
+
+    return st.builds(rule, st.integers(0, 4), st.tuples(*[outcomes] * 4), about)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.data(), st.sampled_from([SCHEMA, THREE]))
+def test_points_of_rules_on_two_columns_add_up_too(data, schema):
+    about = st.none() if schema is SCHEMA else st.integers(0, 2)
+    together = data.draw(st.lists(pairs(about), min_size=1, max_size=4))
+    alone = data.draw(signed(about))
+    chosen = together + alone * (1 + len(together) // len(alone))
+    codes = rows()
+    votes = np.zeros((codes.shape[1], len(schema.target)), dtype=np.int64)
+    for rule in chosen:
+        count_votes(rule, codes, votes)
+    said = {
+        condition_words(schema, path): np.logical_and.reduce(
+            [test.holds(codes[test.column]) == holds for test, holds in path]
+        )
+        for rule in together
+        for path, _ in rule.leaves()
+    }
+    lines = card_lines(model(chosen, schema))
+    for label in dict.fromkeys(line.label for line in lines):
+        mine = [line for line in lines if line.label == label]
+        points = np.zeros(codes.shape[1], dtype=np.int64)
+        for at in {line.rule for line in mine} - {0}:
+            *conditions, last = [line for line in mine if line.rule == at]
+            assert last.value == "otherwise"
+            assert min(line.points for line in (*conditions, last)) == 0
+            met = [said[line.value] for line in conditions]
+            points += np.select(met, [line.points for line in conditions], last.points)
+        net = votes[:, 1] - votes[:, 0] if schema is SCHEMA else votes[:, label]
+        check([line for line in mine if not line.rule], net - points, codes)
+
+
+def test_a_rule_on_two_columns_stands_below_the_columns():
+    tree = TreeRule(Split(Literal.equals(3, 1), Split(Literal.equals(1, 0), 1, 0), 0))
+    member = LiteralRule(Literal.equals(3, 1), 1, 0)
+    card = model([tree, tree, member, member, member]).scorecard()
+    assert card.values.tolist() == [
+        ["", "start", -5],
+        ["member", "is false", 0],
+        ["member", "is true", 6],
+        ["pet, member", "member is true and pet is cat", 4],
+        ["pet, member", "otherwise", 0],
+    ]
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 7, 100])

@@ -82,7 +82,7 @@ def audit(
     >>> from smoothboost import audit
     >>> report = audit("auto", epsilon=0.5, delta=0.0)
     >>> print(report.verdict)
-    Passed: none of 6 checks contradicts its claim.
+    Passed: none of 7 checks contradicts its claim.
     """
     asked = _Asked.checked(learner, epsilon, delta, mechanism)
     files = file_checks(model, ledger)  # a file that is not there is told at once

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from smoothboost.auditing.exhaustive import SET_RULE, THREE_CUTS, Setting
+from smoothboost.auditing.exhaustive import MIXED, SET_RULE, THREE_CUTS, Setting
 from smoothboost.learners.impurity import CRITERIA
+from smoothboost.learners.mixed_rule import MixedRule
 from smoothboost.learners.pair_rule import PairRule
 from smoothboost.learners.top_down import TopDown
 
@@ -91,6 +92,7 @@ PLANNED_DELTAS = [
         Setting(4, 2, 2, *CEILING, delta=delta, learner=SET_RULE, columns="category"),
         Setting(3, 2, 2, *CEILING, delta=delta, learner=THREE_CUTS, columns="number"),
         Setting(3, 2, 2, *MEASURES[0], delta=delta, learner=PairRule()),
+        Setting(3, 2, 2, *CEILING, delta=delta, learner=MIXED, columns="number"),
         Setting(3, 2, 2, *CEILING, delta=delta, learner=TopDown(1), follows=True),
         Setting(3, 2, 2, *MEASURES[0], delta=delta, learner=TopDown(1, "entropy")),
     )
@@ -155,6 +157,16 @@ SETTINGS = {
         Setting(n_rows, 3, 2, *MEASURES[0], learner=PairRule(), columns="number")
         for n_rows in (2, 3)
     ],
+    "1-rules and pair rules in turn, three at once": [
+        Setting(n_rows, 2, 2, *measure, learner=MIXED, columns=columns)
+        for columns in ("two Booleans", "number")
+        for measure in (MEASURES[0], MEASURES[2], CEILING)
+        for n_rows in (2, 3)
+    ]
+    + [
+        Setting(3, 2, 2, *CEILING, learner=MIXED, follows=True),
+        Setting(4, 2, 2, *CEILING, learner=MIXED),
+    ],
     "trees": [
         Setting(n_rows, 2, n_rounds, *measure, learner=TopDown(splits, criterion))
         for criterion in CRITERIA
@@ -212,6 +224,7 @@ SETS = [
     Setting(3, 2, 2, *CEILING, learner=THREE_CUTS, columns="number"),
     Setting(2, 3, 3, *CEILING, learner=THREE_CUTS, columns="number"),
     Setting(3, 2, 2, *CEILING, learner=SET_RULE, columns="category", delta=0.1),
+    Setting(3, 2, 2, *CEILING, learner=MIXED),
 ]
 PAIRS = [
     Setting(4, 2, 1, *MEASURES[0], learner=PairRule(), columns="number"),
@@ -240,6 +253,8 @@ def learner_of(setting: Setting) -> str:
         return "top_down"
     if isinstance(setting.learner, PairRule):
         return "pair_rule"
+    if isinstance(setting.learner, MixedRule):
+        return "auto"
     return "auto" if setting.learner.literals == "sets" else "one_rule"
 
 
@@ -251,6 +266,8 @@ def rules_of(setting: Setting) -> str:
         return f"trees{splits}, {learner.criterion}"
     if isinstance(learner, PairRule):
         return "pair rules"
+    if isinstance(learner, MixedRule):
+        return f"1-rules and pair rules in turn, {learner.cuts} at once"
     if learner.literals == "sets":
         return "rules on sets" if learner.cuts == 1 else f"{learner.cuts} rules at once"
     return "1-rules"

@@ -25,6 +25,7 @@ from smoothboost.fitting.pricing import Budget, mechanisms_for
 from smoothboost.fitting.problems import candidates_of, engines_of
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
+from smoothboost.learners.mixed_rule import MixedRule
 from smoothboost.learners.one_rule import OneRule
 from smoothboost.privacy.audit import (
     Release,
@@ -50,6 +51,7 @@ COLUMNS: dict[str, dict[str, Column]] = {
 ONE_RULE = OneRule()
 SET_RULE = OneRule(literals="sets")
 THREE_CUTS = OneRule(literals="sets", cuts=3, apart=1)
+MIXED = MixedRule(every=2)  # so that two rounds have one of each kind
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class AuditReport:
     >>> report.passed
     True
     >>> [check.kind for check in report.checks]
-    ['exact', 'exact', 'exact', 'exact', 'statistical', 'canary']
+    ['exact', 'exact', 'exact', 'exact', 'exact', 'statistical', 'canary']
     """
 
     checks: tuple[Check, ...]

@@ -18,13 +18,14 @@ def explain(model: options.ModelFile, as_json: options.Json = False) -> None:
     """
     from smoothboost.release import display
     from smoothboost.release.model import Model
+    from smoothboost.release.scorecard import has_card
 
     released = Model.read(model)
     if as_json:
         show_json(model_document(released))
         return
     show_model(released)
-    if released.is_additive:
+    if has_card(released):
         section("What each value adds", display.shape_functions(released))
     else:
         section("What the rules test", display.use_table(released))

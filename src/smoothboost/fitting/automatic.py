@@ -17,6 +17,9 @@ ALWAYS_VOTES, ROWS_PER_VOTE = 19, 10
 CUTS = 3
 """How many thresholds side by side a rule on a number has, if rounds are automatic."""
 
+PAIR_ROUNDS, PAIRS_EVERY = 27, 8
+"""From so many rounds on, one of so many looks at pairs of columns: `MixedRule`."""
+
 NOISE_PURE, NOISE_APPROXIMATE = 0.06, 0.06
 """There are as many rounds as keep what a choice loses to noise below this share of the rows.
 

@@ -6,7 +6,7 @@ The constants were fitted to measurements by `make cost`; docs/scale.md has them
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from time import perf_counter
 
@@ -69,6 +69,8 @@ class Work:
         How many votes a problem has at the end.
     n_threads : int, default 1
         How many share the work on rows.
+    others : Work or None, default None
+        What some of the rounds do beside: of a kind of their own, on rows that are read.
     """
 
     kind: str
@@ -81,6 +83,7 @@ class Work:
     rounds: int
     levels: int
     n_threads: int = 1
+    others: Work | None = None
 
     @property
     def n_problems(self) -> int:
@@ -101,7 +104,8 @@ class Work:
     def seconds(self) -> float:
         """Return how long the fit takes on the machine that was measured."""
         taken = SECONDS[self.kind]
-        return sum(taken[name] * amount for name, amount in self.amounts().items())
+        own = sum(taken[name] * amount for name, amount in self.amounts().items())
+        return own if self.others is None else own + self.others.seconds()
 
     def bytes(self) -> int:
         """Return how much memory the fit takes at most, beyond the frame it is given.
@@ -113,6 +117,8 @@ class Work:
         table = self.n_rows * (2 * self.n_columns + 4 + 4 * self.n_problems) + (1 << 21)
         if self.kind != "one column":
             table += 40 * self.sums
+        if self.others is not None:
+            table += 40 * self.others.sums
         if self.kind == "pairs":
             return table
         first, other = (most_indexes(self.n_columns, is_first) for is_first in (True, False))
@@ -131,6 +137,13 @@ def work_of(
     """Return what there is to do in a fit of so many rounds on so many rows."""
     first = candidates[0]
     kind = "pairs" if first.needs.pairs else "regions" if first.needs.regions else "one column"
+    others = None
+    if first.now_and_then is not None:
+        rules, every = first.now_and_then
+        others = replace(
+            work_of(schema, [rules] * len(candidates), n_rows, rounds // every, n_threads),
+            n_columns=0,  # they are read already
+        )
     return Work(
         kind,
         n_rows,
@@ -142,6 +155,7 @@ def work_of(
         rounds,
         -(-rounds // len(candidates)) * first.n_rules,
         n_threads,
+        others,
     )
 
 

@@ -33,7 +33,10 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
     rows = [
         ("rows", f"{plan.measure.n_rows:,} (public)"),
         *(
-            (f"{stage.choice.name}s that compete", f"{stage.choice.n_options:,}")
+            (
+                f"{stage.choice.name}s that compete",
+                f"{stage.choice.n_options:,}{stage.choice.besides}",
+            )
             for stage in plan.stages
         ),
         ("rounds", _rounds(plan)),

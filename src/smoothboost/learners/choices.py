@@ -46,6 +46,8 @@ class Choice:
         The part of a round's budget that goes to this kind.
     unit : Fraction, default 1
         How many units of weight a unit of score is.
+    besides : str, default ""
+        What a plan says of options that compete in some rounds only.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Choice:
     times: int = 1
     share: Fraction = Fraction(1)
     unit: Fraction = Fraction(1)
+    besides: str = ""
 
 
 class Round(Protocol):
@@ -117,6 +120,11 @@ class Candidates(Protocol):
         """How many sums a round adds up and chooses by."""
         ...
 
+    @property
+    def now_and_then(self) -> tuple[Candidates, int] | None:
+        """Other rules that compete in some of the rounds instead, and in one of how many."""
+        ...
+
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> Round:
         """Begin a round on the weights of each (class, level)."""
         ...
@@ -141,6 +149,7 @@ class RuleCandidates:
     needs = Needs()
     even = False
     n_rules = 1
+    now_and_then: tuple[Candidates, int] | None = None
 
     @property
     def n_options(self) -> int:

@@ -58,8 +58,22 @@ class Constraints:
         )
 
 
-def literals_of(schema: Schema, language: str, constraints: Constraints) -> tuple[Literal, ...]:
+def literals_of(
+    schema: Schema, language: str, constraints: Constraints, thresholds: int | None = None
+) -> tuple[Literal, ...]:
     """List the literals of every allowed column, each distinct test once.
+
+    Parameters
+    ----------
+    schema : Schema
+        The declared columns.
+    language : str
+        One of `LANGUAGES`.
+    constraints : Constraints
+        Public limits on the rules.
+    thresholds : int, optional
+        The most thresholds of a number: those between groups of as many bins each. By default
+        there is one between any two bins.
 
     Examples
     --------
@@ -68,21 +82,27 @@ def literals_of(schema: Schema, language: str, constraints: Constraints) -> tupl
     >>> schema = Schema(columns, target=[0, 1])
     >>> len(literals_of(schema, "threshold", Constraints()))  # n ≤ 1, ≤ 2, missing; c a, b, missing
     6
+    >>> ages = Schema({"age": Numeric(0, 100, bins=10, missing=False)}, target=[0, 1])
+    >>> [test.stop for test in literals_of(ages, "threshold", Constraints(), thresholds=3)]
+    [3, 6, 9]
     """
     return tuple(
         literal
         for position, (name, column) in enumerate(schema.columns.items())
         if name not in constraints.forbidden
-        for literal in _column_literals(position, column, language)
+        for literal in _column_literals(position, column, language, thresholds)
     )
 
 
-def _column_literals(position: int, column: Column, language: str) -> Iterator[Literal]:
+def _column_literals(
+    position: int, column: Column, language: str, thresholds: int | None
+) -> Iterator[Literal]:
     n_codes = column.n_codes
     if n_codes == 2:  # the second code's test is the first one's negation
         yield Literal.equals(position, 1 if column.kind == "boolean" else 0)
     elif n_codes > 2 and language == "threshold" and column.is_number:
-        for code in range(column.n_ordered - 1):
+        apart = 1 if thresholds is None else -(-column.n_ordered // (thresholds + 1))
+        for code in range(apart - 1, column.n_ordered - 1, apart):
             yield Literal.at_most(position, code)
         for code in range(column.n_ordered, n_codes):  # missing
             yield Literal.equals(position, code)

@@ -47,6 +47,9 @@ class PairRule:
     max_pairs : int or None, default None
         The most pairs of columns (a column with itself is one) that compete, the pairs of
         earlier columns first; None takes all.
+    thresholds : int or None, default None
+        The most thresholds of a number, between groups of as many bins each; None takes one
+        between any two bins. Rounds with fewer are faster, and lose less to noise.
 
     Examples
     --------
@@ -60,6 +63,7 @@ class PairRule:
     literals: str = "threshold"
     columns: Sequence[str] | None = None
     max_pairs: int | None = None
+    thresholds: int | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.columns, list):  # so that learners can be compared and cached
@@ -75,15 +79,17 @@ class PairRule:
         _validate.one_of("literals", self.literals, LANGUAGES)
         if self.max_pairs is not None:
             _validate.whole("max_pairs", self.max_pairs, 1)
+        if self.thresholds is not None:
+            _validate.whole("thresholds", self.thresholds, 1)
         constraints = constraints or Constraints()
         constraints.check(schema)
         columns = self._columns(schema)
-        literals = literals_of(schema, self.literals, constraints)
+        literals = literals_of(schema, self.literals, constraints, self.thresholds)
         if sum(literal.column in columns for literal in literals) < 2:
             left_out = {name for at, name in enumerate(schema.names) if at not in columns}
             narrower = replace(constraints, forbidden=constraints.forbidden | left_out)
             return OneRule(self.literals).compete(schema, narrower)
-        return _candidates(schema, columns, self.max_pairs, self.literals, constraints)
+        return _candidates(schema, columns, self, constraints)
 
     def _columns(self, schema: Schema) -> tuple[int, ...]:
         """Return the positions of the columns to pair, in the order of their use."""
@@ -143,13 +149,14 @@ class PairCandidates(RuleCandidates):
         self,
         schema: Schema,
         columns: Sequence[int],
-        max_pairs: int | None,
-        language: str,
+        asked: PairRule,
         constraints: Constraints,
     ) -> None:
         self._n_classes = len(schema.target)
         self._n_codes = CodeLayout(schema).n_codes
-        self._literals = literals_of(schema, language, constraints)  # in the columns' order
+        self._literals = literals_of(  # in the columns' order
+            schema, asked.literals, constraints, asked.thresholds
+        )
         counts = np.bincount(
             [literal.column for literal in self._literals], minlength=len(schema.columns)
         )
@@ -166,7 +173,7 @@ class PairCandidates(RuleCandidates):
             for a in used[: at + 1]
             if a != b or counts[a] > 1
         ]
-        listed = np.array(pairs[:max_pairs], dtype=np.int64).reshape(-1, 2)
+        listed = np.array(pairs[: asked.max_pairs], dtype=np.int64).reshape(-1, 2)
         monotone = [schema.names.index(name) for name, _ in constraints.monotone]
         free = (listed[:, 0] != listed[:, 1]) & ~np.isin(listed, monotone).any(axis=1)
         self._pairs = np.concatenate([listed[free], listed[~free]])
@@ -223,10 +230,13 @@ class PairCandidates(RuleCandidates):
 
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:
         """Score every rule."""
-        sums = engine.pair_sums(weights, self._pairs)
-        return OneChoice(self._scores(sums), self.__getitem__)
+        return OneChoice(self.scores(self.sums(engine, weights)), self.__getitem__)
 
-    def _scores(self, sums: NDArray[np.int64]) -> FactoredScores:
+    def sums(self, engine: CountEngine, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the weight of each pair of codes and class."""
+        return engine.pair_sums(weights, self._pairs)
+
+    def scores(self, sums: NDArray[np.int64]) -> FactoredScores:
         """Return the scores of all rules from the weight of each pair of codes.
 
         Those of two free columns are made when they are asked for, some at a time: in wide tables
@@ -390,10 +400,6 @@ def _rule(first: Literal, second: Literal, classes: dict[int, int]) -> Rule:
 
 @lru_cache(maxsize=16)
 def _candidates(
-    schema: Schema,
-    columns: tuple[int, ...],
-    max_pairs: int | None,
-    language: str,
-    constraints: Constraints,
+    schema: Schema, columns: tuple[int, ...], asked: PairRule, constraints: Constraints
 ) -> PairCandidates:
-    return PairCandidates(schema, columns, max_pairs, language, constraints)
+    return PairCandidates(schema, columns, asked, constraints)

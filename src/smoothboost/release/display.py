@@ -17,7 +17,7 @@ from smoothboost._show import render as render
 from smoothboost._terminal import visible
 from smoothboost._validate import counted
 from smoothboost.fitting.plan_text import plan_table as plan_table
-from smoothboost.release.scorecard import CardLine, card_lines, equal_runs
+from smoothboost.release.scorecard import CardLine, card_lines, equal_runs, has_card
 from smoothboost.release.wording import rule_lines
 from smoothboost.rules import Rule
 
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 LONGEST_LIST = 25
 """The most lines of a list of votes; what is longer is shown as a scorecard."""
 
-MOST_STEPS = 7
-"""The most lines of a number on a printed scorecard; `Model.scorecard` has them all."""
+MOST_STEPS, MOST_TOGETHER = 7, 12
+"""The most lines of a number, and rules on several columns, on a printed scorecard.
+
+`Model.scorecard` has them all.
+"""
 
 LONGEST_BAR, SHORTEST_BAR = 30, 3
 """How long the bar of the most votes is at most; were it shorter than so much, none is drawn."""
@@ -44,12 +47,12 @@ def votes_text(model: Model) -> str:
     Long lists are shown as a scorecard instead. Rules with several literals take several lines
     each; those that do not fit a page are counted.
     """
-    if not model.is_additive:
-        lines = _rules_text(model)
-    elif _is_short(model):
+    if _is_card(model):
+        lines = _card_text(model)
+    elif model.is_additive:
         lines = _list_text(model)
     else:
-        lines = _card_text(model)
+        lines = _rules_text(model)
     notes = [*decision_notes(model), *_card_notes(model)]
     first = [f"{votes_summary(model)}; {model.guarantee}"]
     if model.guarantee.spending_words:
@@ -57,8 +60,14 @@ def votes_text(model: Model) -> str:
     return "\n".join(map(visible, [*first, "", *lines, *([""] if notes else []), *notes]))
 
 
-def _is_short(model: Model) -> bool:
-    return len(model.vote_rows()["votes"]) <= LONGEST_LIST
+def _is_card(model: Model) -> bool:
+    """Tell whether a model is shown as a scorecard: a short list is easier to read."""
+    return has_card(model) and len(model.vote_rows()["votes"]) > LONGEST_LIST
+
+
+def _shown_lines(model: Model) -> list[CardLine]:
+    """List the lines of a printed scorecard: numbers in few steps, and few rules on two columns."""
+    return [line for line in card_lines(model, MOST_STEPS) if line.rule <= MOST_TOGETHER]
 
 
 def _list_text(model: Model) -> list[str]:
@@ -92,9 +101,9 @@ def _two_columns(left: str, right: str, numbers: list[str], texts: list[str]) ->
 
 def _card_text(model: Model) -> list[str]:
     text: list[str] = []
-    for label, card in groupby(card_lines(model, MOST_STEPS), key=lambda line: line.label):
+    for label, card in groupby(_shown_lines(model), key=lambda line: line.label):
         points, values = [], []
-        for name, lines in groupby(card, key=lambda line: line.column):
+        for (name, _), lines in groupby(card, key=lambda line: (line.column, line.rule)):
             if name:
                 points.append("")
                 values.append(name)
@@ -107,12 +116,18 @@ def _card_text(model: Model) -> list[str]:
 
 
 def _card_notes(model: Model) -> list[str]:
-    """Say where the steps are that a printed scorecard puts together, if it does."""
-    if not model.is_additive or _is_short(model):
+    """Say what a printed scorecard puts together or leaves out, if it does."""
+    if not _is_card(model):
         return []
-    if all(line.points == line.most for line in card_lines(model, MOST_STEPS)):
-        return []
-    return ["a range of points stands for several steps, which scorecard() lists"]
+    lines = card_lines(model, MOST_STEPS)
+    notes = []
+    if any(line.points != line.most for line in lines):
+        notes.append("a range of points stands for several steps, which scorecard() lists")
+    left_out = len({line.rule for line in lines if line.rule > MOST_TOGETHER})
+    if left_out:
+        rules = counted(left_out, "more rule")
+        notes.append(f"{rules} on several columns have points, which scorecard() lists")
+    return notes
 
 
 def _points(line: CardLine) -> str:
@@ -148,7 +163,7 @@ def decision_notes(model: Model, unit: str | None = None) -> list[str]:
     """
     link, target = model.link, model.schema.target
     if unit is None:
-        unit = "points" if model.is_additive and not _is_short(model) else "votes"
+        unit = "points" if _is_card(model) else "votes"
     if len(target) == 2:
         if link.threshold == 0 and unit == "votes":
             return []
@@ -181,15 +196,15 @@ def votes_summary(model: Model) -> str:
 
 def votes_table(model: Model) -> RenderableType:
     """Return the votes as a coloured table; long lists of them as a scorecard."""
-    if not model.is_additive:
-        tables: list[RenderableType] = [_rules_table(model)]
-    elif _is_short(model):
-        tables = [_list_table(model)]
-    else:
-        tables = []
-        for label, card in groupby(card_lines(model, MOST_STEPS), key=lambda line: line.label):
+    tables: list[RenderableType] = []
+    if _is_card(model):
+        for label, card in groupby(_shown_lines(model), key=lambda line: line.label):
             tables += [Text("")] if tables else []
             tables.append(_card_table(model, label, list(card)))
+    elif model.is_additive:
+        tables = [_list_table(model)]
+    else:
+        tables = [_rules_table(model)]
     return Group(
         *tables,
         *(Text(note, style="italic") for note in (*decision_notes(model), *_card_notes(model))),
@@ -222,9 +237,9 @@ def _card_table(model: Model, label: int, lines: list[CardLine]) -> RichTable:
     before = None
     for line in lines:
         style = "green" if line.points > 0 else "red" if line.points else "dim"
-        name = "" if line.column == before else line.column
+        name = "" if (line.column, line.rule) == before else line.column
         table.add_row(Text(_points(line), style=style), Text(name), Text(line.value))
-        before = line.column
+        before = line.column, line.rule
     return table
 
 
@@ -258,6 +273,8 @@ def shape_functions(model: Model) -> RenderableType:
     charts = []
     for name in model.columns_used:
         votes = model.vote_table(name)
+        if not votes.any():  # it matters together with others only
+            continue
         if votes.shape[1] == 2:
             charts.append(_shape(model, name, name, (votes[:, 1] - votes[:, 0]).tolist()))
             continue

@@ -346,8 +346,8 @@ class Model:
 
         Whoever adds up the points of the value that holds in each column, and those to start with
         (whose column is empty), has the votes: with two classes, those for the second minus those
-        for the first; with more, those of each class. The points of a column begin at 0. Only
-        1-rules are a sum over columns.
+        for the first; with more, those of each class. The points of a column begin at 0. A rule on
+        several columns counts as one more column. A model has a scorecard if most are 1-rules.
         """
         return make_frame(self.score_rows())
 

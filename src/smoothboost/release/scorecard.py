@@ -1,7 +1,8 @@
-"""A model of 1-rules as a scorecard: what each value of each column is worth."""
+"""A model as a scorecard: what each value of each column is worth, and what some have together."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.release.wording import SHORT, literal_words
-from smoothboost.rules import LiteralRule, Members, count_votes
+from smoothboost.release.wording import SHORT, condition_words, literal_words
+from smoothboost.rules import LiteralRule, Members, Rule, count_votes
 from smoothboost.table.schema import Column, Schema
 
 if TYPE_CHECKING:
@@ -30,13 +31,16 @@ class CardLine:
     label : int
         The position of the class that gets the points.
     column : str
-        The column's name; empty for the points to start with.
+        The column's name; empty for the points to start with. Of a rule on several columns, all
+        their names.
     value : str
-        For which values of the column.
+        For which values of the column, or of the columns together.
     points : int
         How many points: 0 or more, except for those to start with.
     most : int
         The most points, where steps stand together that are worth different numbers.
+    rule : int, default 0
+        Which of the rules on several columns the line belongs to, from 1 on; 0 if to none.
     """
 
     label: int
@@ -44,31 +48,39 @@ class CardLine:
     value: str
     points: int
     most: int
+    rule: int = 0
 
 
 def card_lines(model: Model, most_steps: int | None = None) -> list[CardLine]:
     """List the lines of a model's scorecard: one card for two classes, one per class for more.
 
-    The points to start with, and those of one value in each column, add up to the votes: with two
-    classes, those for the second minus those for the first. A card begins with the columns that
-    matter most, and leaves out those that do not matter to its class.
+    The points to start with, and those of one value in each column and of one line for each rule
+    on several columns, add up to the votes: with two classes, those for the second minus those for
+    the first. A card begins with the columns that matter most, and leaves out those that do not
+    matter to its class.
 
     Parameters
     ----------
     model : Model
-        A model of 1-rules.
+        A model of 1-rules, for the most part.
     most_steps : int, optional
         The most lines of a number. Where there would be more, neighbours whose points differ least
         share a line, which says how many points they have at least and at most.
     """
-    if not model.is_additive:
+    if not has_card(model):
         raise ValueError(
-            "Expected a model of 1-rules, whose votes are a sum over columns; votes() shows others."
+            "Expected a model of 1-rules for the most part, whose votes are a sum over columns; "
+            "votes() shows others."
         )
     if len(model.schema.target) == 2:
         return _card(model, 1, most_steps)
     heard = [at for at in range(len(model.schema.target)) if at not in model.unheard]
     return [line for label in heard for line in _card(model, label, most_steps)]
+
+
+def has_card(model: Model) -> bool:
+    """Tell whether most rules are 1-rules, so that a scorecard shows what a model does."""
+    return 2 * sum(len(rule.columns) < 2 for rule in model.rules) > len(model.rules)
 
 
 def _card(model: Model, label: int, most_steps: int | None) -> list[CardLine]:
@@ -80,11 +92,46 @@ def _card(model: Model, label: int, most_steps: int | None) -> list[CardLine]:
         if np.ptp(points):
             columns.append((name, (points - points.min()).tolist()))
     columns.sort(key=lambda item: -max(item[1]))
-    return [CardLine(label, "", START, start, start)] + [
+    lines = [
         CardLine(label, name, value, min(worth), max(worth))
         for name, points in columns
         for value, worth in _values(model.schema, name, points, most_steps)
     ]
+    together = Counter(rule for rule in model.rules if len(rule.columns) > 1)
+    for at, (rule, times) in enumerate(together.most_common(), start=1):
+        least, conditions = _conditions(model.schema, rule, times, label)
+        start += least
+        name = ", ".join(model.schema.names[column] for column in rule.columns)
+        lines += [CardLine(label, name, words, own, own, at) for words, own in conditions]
+    return [CardLine(label, "", START, start, start), *lines]
+
+
+def _conditions(
+    schema: Schema, rule: Rule, times: int, label: int
+) -> tuple[int, list[tuple[str, int]]]:
+    """Return the least votes of a rule on several columns, and what its conditions have beyond.
+
+    What most conditions have is said last, of whoever meets none of the others.
+    """
+    leaves = list(rule.leaves())
+    votes = np.zeros((len(leaves), len(schema.target)), dtype=np.int64)
+    for at, (_, leaf) in enumerate(leaves):
+        if rule.about is None:
+            votes[at, leaf] = times
+        else:
+            votes[at, rule.about] = (2 * leaf - 1) * times
+    points = _for_class(votes, label)
+    least = int(points.min())
+    if not np.ptp(points):
+        return least, []
+    worth = (points - least).tolist()
+    usual = Counter(reversed(worth)).most_common(1)[0][0]
+    said = [
+        (condition_words(schema, path), own)
+        for (path, _), own in zip(leaves, worth, strict=True)
+        if own != usual
+    ]
+    return least, [*said, ("otherwise", usual)]
 
 
 def _for_class(votes: NDArray[np.int64], label: int) -> NDArray[np.int64]:

@@ -19,6 +19,7 @@ from smoothboost import (
     Boolean,
     Categorical,
     Date,
+    MixedRule,
     Model,
     Numeric,
     OneRule,
@@ -65,6 +66,7 @@ LEARNERS: dict[str, Any] = {
     "thresholds": OneRule(),
     "sets": OneRule(literals="sets", cuts=3),
     "pair_rule": "pair_rule",
+    "mixed": MixedRule(every=2),
     "top_down": TopDown(splits=6),
 }
 

@@ -1,0 +1,216 @@
+"""1-rules, and now and then a rule on two columns: `MixedRule`."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from smoothboost import (
+    Boolean,
+    Categorical,
+    MixedRule,
+    Numeric,
+    OneRule,
+    PairRule,
+    Schema,
+    SmoothBoostClassifier,
+)
+from smoothboost.counting.count_table import CountTable
+from smoothboost.counting.engine import LocalEngine
+from smoothboost.fitting import automatic
+from smoothboost.fitting.plan import make_plan
+from smoothboost.fitting.pricing import Budget
+from smoothboost.learners.literals import Constraints
+from smoothboost.learners.mixed_rule import MOST_CELLS, MixedCandidates
+from smoothboost.learners.pair_rule import PairCandidates
+from smoothboost.learners.set_rule import SetRuleCandidates
+from smoothboost.table.coded import Table
+from smoothboost.table.columns import Column
+
+COLUMNS: dict[str, Column] = {
+    "age": Numeric(low=0, high=100, bins=10, missing=True),
+    "colour": Categorical(["red", "green", "blue"]),
+    "member": Boolean(),
+    "size": Numeric(edges=[1, 2]),
+}
+SCHEMA = Schema(COLUMNS, target=["no", "yes"])
+ONES = (Fraction(1), Fraction(1))
+pytestmark = pytest.mark.filterwarnings("ignore::smoothboost.SeededNoiseWarning")
+
+
+def make_table(n_rows=80, seed=0):
+    rng = np.random.default_rng(seed)
+    sizes = [column.n_codes for column in COLUMNS.values()]
+    codes = np.stack([rng.integers(size, size=n_rows) for size in sizes]).astype(np.uint8)
+    return Table(SCHEMA, codes, rng.integers(2, size=n_rows).astype(np.uint8))
+
+
+def mixed(**options) -> MixedCandidates:
+    found = MixedRule(**options).compete(SCHEMA)
+    assert isinstance(found, MixedCandidates)
+    return found
+
+
+def interacting(n_rows, seed=0):
+    """Return rows whose class is an XOR of two columns, which tells nothing about either."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(0, 100, (n_rows, 3)).round(3)
+    y = np.where((X[:, 0] > 50) == (X[:, 1] > 50), "alike", "apart")
+    number = Numeric(0, 100, missing=False)
+    return X, y, Schema(dict.fromkeys("abc", number), target=["alike", "apart"])
+
+
+# Which rounds, and what competes in them ------------------------------------------------------
+
+
+@pytest.mark.parametrize(("cuts", "every"), [(1, 1), (1, 3), (3, 2), (3, 8)])
+def test_the_last_of_so_many_rounds_looks_at_pairs(cuts, every):
+    candidates = mixed(cuts=cuts, every=every)
+    rounds = [at for at in range(4 * every) if candidates.is_for_pairs(at * cuts)]
+    assert rounds == [every - 1, 2 * every - 1, 3 * every - 1, 4 * every - 1]
+
+
+@pytest.mark.parametrize("cuts", [1, 3])
+def test_the_score_is_the_sum_of_what_each_rule_gets_right(cuts):
+    table, candidates = make_table(), mixed(cuts=cuts, every=2, thresholds=3)
+    for engine in (LocalEngine(table, 9), CountTable(table, 9)):
+        votes = candidates.start(engine, np.ones((2, 1), np.int64)).accept(engine, 5)
+        assert isinstance(votes, tuple)
+        engine.add_votes(*votes)
+        right = sum((rule.predict(table.codes) == table.labels).astype(int) for rule in votes)
+        weights = np.arange(2 * (cuts + 1), dtype=np.int64).reshape(2, -1) + 1
+        of_rows = weights[table.labels, right]
+        proposed = candidates.start(engine, weights)
+        scores = proposed.scores.flat()
+        assert len(scores) == len(candidates.pairs)
+        for index in range(0, len(scores), 17):
+            rules = proposed.accept(engine, index)
+            assert isinstance(rules, tuple)
+            assert len(rules) == cuts
+            hits = [of_rows[rule.predict(table.codes) == table.labels].sum() for rule in rules]
+            assert scores[index] == sum(hits)
+
+
+def test_other_rounds_are_those_of_sets():
+    table, candidates = make_table(), mixed()
+    sets = OneRule("sets", cuts=3).compete(SCHEMA)
+    ones = np.ones((2, 1), np.int64)
+    engine = CountTable(table, 9)
+    ours, theirs = (some.start(engine, ones).scores.flat() for some in (candidates, sets))
+    assert ours.tolist() == theirs.tolist()
+
+
+def test_what_competes_depends_on_the_votes_and_not_on_the_rows():
+    candidates = mixed(cuts=1, every=2)
+    for n_votes, n_rules in ((0, len(candidates.single)), (1, len(candidates.pairs))):
+        for seed in range(20):
+            table, rng = make_table(seed=seed), np.random.default_rng(seed)
+            engine = LocalEngine(table, 9)
+            engine.add_votes(*candidates.single.made_together(3)[:n_votes])
+            weights = rng.integers(0, 50, (2, n_votes + 1))
+            assert len(candidates.start(engine, weights).scores) == n_rules
+
+
+def test_pairs_have_few_thresholds():
+    every_bin = Numeric(0, 64, missing=False)
+    schema = Schema({"a": every_bin, "b": every_bin}, target=["no", "yes"])
+    fine, coarse = (PairRule(thresholds=most).compete(schema) for most in (None, 15))
+    assert isinstance(fine, PairCandidates)
+    assert isinstance(coarse, PairCandidates)
+    assert len(fine) == 63**2 * 16 + 2 * (63 * 62 // 2) * 8
+    assert len(coarse) == 15**2 * 16 + 2 * (15 * 14 // 2) * 8
+    rules = (coarse[at] for at in range(6, 15**2 * 16, 16))  # on two columns
+    stops = {literal.stop for rule in rules for literal in literals_in(rule)}
+    assert stops == set(range(4, 64, 4))
+
+
+def literals_in(rule):
+    return [test for path, _ in rule.leaves() for test, _ in path]
+
+
+def test_a_pair_costs_what_a_rule_with_one_test_does():
+    plans = [
+        make_plan(Budget(Fraction(1), 1e-5), 30_000, learner.compete(SCHEMA), ONES, n_rounds=32)
+        for learner in (OneRule("sets", cuts=3), MixedRule())
+    ]
+    sets, both = (plan.stages[0] for plan in plans)
+    assert sets.ranges == both.ranges
+    assert sets.rate == both.rate
+    assert plans[0].spends == plans[1].spends
+
+
+def test_monotone_columns_are_obeyed():
+    limits = Constraints(monotone=frozenset({("age", 1)}))
+    candidates = MixedRule(every=1, thresholds=4).compete(SCHEMA, limits)
+    assert isinstance(candidates, MixedCandidates)
+    ages = np.arange(COLUMNS["age"].n_ordered, dtype=np.uint8)
+    for index in range(0, len(candidates.pairs), 7):
+        for other in range(3):
+            codes = np.full((4, len(ages)), other, dtype=np.uint8)
+            codes[0] = ages
+            assert (np.diff(candidates.pairs[index].predict(codes).astype(int)) >= 0).all()
+
+
+def test_tables_without_pairs_or_with_too_many_have_rules_with_one_test():
+    one = Schema({"member": Boolean(missing=False)}, target=["no", "yes"])
+    wide = Schema(
+        {f"x{at}": Numeric(0, 1) for at in range(300)},
+        target=["no", "yes"],
+    )
+    assert sum(column.n_codes for column in wide.columns.values()) ** 2 / 2 > MOST_CELLS
+    for schema in (one, wide):
+        assert isinstance(MixedRule().compete(schema), SetRuleCandidates)
+    few = Constraints(forbidden=frozenset(f"x{at}" for at in range(3, 300)))
+    assert isinstance(MixedRule().compete(wide, few), MixedCandidates)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cuts": 0}, "Expected cuts"),
+        ({"cuts": 17}, "Expected cuts"),
+        ({"every": 0}, "Expected every"),
+        ({"thresholds": 0}, "Expected thresholds"),
+        ({"thresholds": 1.5}, "Expected thresholds"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_read(options, message):
+    clf = SmoothBoostClassifier(SCHEMA, learner=MixedRule(**options))
+    with pytest.raises(ValueError, match=message):
+        clf.fit(None, None)
+
+
+# What "auto" makes of it ----------------------------------------------------------------------
+
+
+def test_auto_looks_at_pairs_from_some_rounds_on():
+    few, many = (
+        SmoothBoostClassifier(SCHEMA, epsilon=epsilon, delta=1e-5).plan(30_000)
+        for epsilon in (0.02, 1.0)
+    )
+    assert few.n_votes < automatic.PAIR_ROUNDS <= many.n_votes
+    assert not few.stages[0].choice.besides
+    assert "in one round of 8" in many.stages[0].choice.besides
+    assert many.stages[0].choice.besides in " ".join(str(many).split())
+
+
+def test_auto_finds_what_no_sum_over_columns_can_say():
+    X, y, schema = interacting(30_000)
+    options: dict[str, Any] = {"epsilon": 1.0, "delta": 1e-5, "random_state": 0}
+    clf = SmoothBoostClassifier(schema, **options).fit(X[:20_000], y[:20_000])
+    alone = SmoothBoostClassifier(schema, learner="one_rule", **options).fit(X[:20_000], y[:20_000])
+    assert clf.score(X[20_000:], y[20_000:]) > 0.9
+    assert alone.score(X[20_000:], y[20_000:]) < 0.6
+    pairs = {rule.columns for rule in clf.model_.rules if len(rule.columns) > 1}
+    assert (0, 1) in pairs
+
+
+def test_a_named_number_of_rounds_has_no_pairs():
+    X, y, schema = interacting(2_000)
+    clf = SmoothBoostClassifier(schema, epsilon=None, n_rounds=40, random_state=0).fit(X, y)
+    assert clf.model_.is_additive
+    clf.set_params(learner=MixedRule()).fit(X, y)
+    assert [len(rule.columns) for rule in clf.model_.rules[21:24]] == [2, 2, 2]

@@ -17,7 +17,7 @@ ALWAYS_VOTES, ROWS_PER_VOTE = 19, 10
 CUTS = 3
 """How many thresholds side by side a rule on a number has, if rounds are automatic."""
 
-PAIR_ROUNDS, PAIRS_EVERY = 27, 8
+PAIR_ROUNDS, PAIRS_EVERY = 27, 5
 """From so many rounds on, one of so many looks at pairs of columns: `MixedRule`."""
 
 NOISE_PURE, NOISE_APPROXIMATE = 0.06, 0.06

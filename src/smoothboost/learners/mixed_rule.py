@@ -35,7 +35,7 @@ class MixedRule:
     cuts : int, default 3
         How many rules a round makes, each with a vote: `OneRule` says how. A rule on two columns
         is made as often.
-    every : int, default 8
+    every : int, default 5
         Of so many rounds the last one looks at pairs.
     thresholds : int, default 15
         The most thresholds of a number in a pair, between groups of as many bins each.
@@ -46,11 +46,11 @@ class MixedRule:
     >>> ages = Numeric(0, 100, bins=10, missing=False)
     >>> schema = Schema({"age": ages, "partner's age": ages}, target=["no", "yes"])
     >>> MixedRule().compete(schema).choices[0].besides
-    '; in one round of 8, 1,872 on pairs of tests'
+    '; in one round of 5, 1,872 on pairs of tests'
     """
 
     cuts: int = 3
-    every: int = 8
+    every: int = 5
     thresholds: int = 15
 
     def compete(

@@ -10,6 +10,7 @@ import pytest
 from commands import COLUMNS, HEADER
 
 sys.path.insert(0, str(Path(__file__).parent / "privacy"))  # boosting_audit, shared with make
+sys.path.insert(0, str(Path(__file__).parents[1]))  # benchmarks
 
 if os.environ.get("CI") and find_spec("hypothesis"):  # the same examples in every run, and fewer
     from hypothesis import settings

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
 from smoothboost.fitting.cost import SECONDS
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 benchmark = import_module("benchmarks.cost")
 
 

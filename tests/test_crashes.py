@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from contextlib import contextmanager
 from importlib import import_module
 from multiprocessing import get_context
@@ -16,7 +15,6 @@ from smoothboost import Ledger, SmoothBoostClassifier, datasets
 from smoothboost.fitting.boost import Booster
 from smoothboost.privacy.ledger import Unbooked
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 benchmark = import_module("benchmarks.crashes")
 PEOPLE = datasets.load_demo(300, 10)
 

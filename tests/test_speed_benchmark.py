@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
 program, contestants, page = (
     import_module(f"benchmarks.speed.{name}") for name in ("__main__", "contestants", "page")
 )

@@ -24,7 +24,7 @@ from smoothboost.learners.literals import Constraints
 from smoothboost.privacy.accountant import total_epsilon
 
 BOUNDED = {"exponential": True, "permute_and_flip": False}
-ORDERS = 1 + np.exp(np.linspace(log(0.02), log(1e6), 500))
+ORDERS = 1 + np.exp(np.linspace(log(0.02), log(1e6), 1500))
 WHERE = 1 / (1 + np.exp(-np.linspace(-12, 12, 97)))[:, None]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,16 @@ from smoothboost import (
 )
 from smoothboost.counting.count_table import CountTable
 from smoothboost.counting.engine import LocalEngine
+from smoothboost.counting.measure import Measure
 from smoothboost.fitting import automatic
 from smoothboost.fitting.plan import make_plan
 from smoothboost.fitting.pricing import Budget
+from smoothboost.fitting.problems import candidates_of
 from smoothboost.learners.literals import Constraints
 from smoothboost.learners.mixed_rule import MOST_CELLS, MixedCandidates
-from smoothboost.learners.pair_rule import PairCandidates
+from smoothboost.learners.pair_rule import PairCandidates, _live_quadrants
 from smoothboost.learners.set_rule import SetRuleCandidates
+from smoothboost.rules import Literal
 from smoothboost.table.coded import Table
 from smoothboost.table.columns import Column
 
@@ -163,8 +167,22 @@ def test_tables_without_pairs_or_with_too_many_have_rules_with_one_test():
     assert sum(column.n_codes for column in wide.columns.values()) ** 2 / 2 > MOST_CELLS
     for schema in (one, wide):
         assert isinstance(MixedRule().compete(schema), SetRuleCandidates)
-    few = Constraints(forbidden=frozenset(f"x{at}" for at in range(3, 300)))
-    assert isinstance(MixedRule().compete(wide, few), MixedCandidates)
+
+
+def test_problems_of_all_classes_have_the_same_rounds():
+    """Only one of them is priced, and none may add up more sums than it."""
+    numbers = {f"x{at}": Numeric(0, 1, bins=60) for at in range(45)}
+    words = {f"c{at}": Categorical(list(map(str, range(254)))) for at in range(5)}
+    schema = Schema({**numbers, **words}, target=["a", "b", "c"])
+    for columns in (schema.columns, dict(list(schema.columns.items())[20:47])):
+        limits = Constraints(monotone=frozenset((name, 1) for name in columns if name[0] == "x"))
+        few = Schema(columns, target=["a", "b", "c"])
+        problems = candidates_of(MixedRule(), few, limits)
+        assert len({type(problem) for problem in problems}) == 1
+        priced = max(problems, key=lambda problem: problem.choices[0].n_options)
+        wide = Measure(2 * 10**8, Fraction(4, 5), Fraction(1, 10), 90, ONES, 2)
+        ranges = [problem.choices[0].score_range(wide, 12) for problem in problems]
+        assert priced.choices[0].score_range(wide, 12) == max(ranges)
 
 
 @pytest.mark.parametrize(
@@ -214,3 +232,14 @@ def test_a_named_number_of_rounds_has_no_pairs():
     assert clf.model_.is_additive
     clf.set_params(learner=MixedRule()).fit(X, y)
     assert [len(rule.columns) for rule in clf.model_.rules[12:15]] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("n_codes", [3, 4, 5, 6])
+def test_quadrants_of_one_column_that_no_row_is_in_are_known_from_the_ranges(n_codes):
+    values = [str(code) for code in range(n_codes)]
+    schema = Schema({"x": Categorical(values, other=False, missing=False)}, target=["no", "yes"])
+    ranges = [(a, b) for a in range(n_codes) for b in range(a + 1, n_codes + 1) if b - a < n_codes]
+    codes = np.arange(n_codes)
+    for first, second in product((Literal(0, *ends) for ends in ranges), repeat=2):
+        met = 3 - 2 * first.holds(codes) - second.holds(codes)
+        assert _live_quadrants(schema, first, second) == tuple(np.unique(met).tolist())

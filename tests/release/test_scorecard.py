@@ -245,11 +245,11 @@ def test_a_rule_on_two_columns_stands_below_the_columns():
     member = LiteralRule(Literal.equals(3, 1), 1, 0)
     card = model([tree, tree, member, member, member]).scorecard()
     assert card.values.tolist() == [
-        ["", "start", -5],
-        ["member", "is false", 0],
-        ["member", "is true", 6],
-        ["pet, member", "member is true and pet is cat", 4],
-        ["pet, member", "otherwise", 0],
+        ["", "start", -5, 0],
+        ["member", "is false", 0, 0],
+        ["member", "is true", 6, 0],
+        ["pet, member", "member is true and pet is cat", 4, 1],
+        ["pet, member", "otherwise", 0, 1],
     ]
 
 

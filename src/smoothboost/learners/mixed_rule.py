@@ -23,7 +23,10 @@ from smoothboost.rules import Rule
 from smoothboost.table.schema import Schema
 
 MOST_CELLS = 1 << 22
-"""Up to how many pairs of codes a round counts, as 45 columns of 64 bins have them."""
+"""Up to how many pairs of codes declared columns may have: 44 columns of 64 bins have as many.
+
+All columns count, forbidden ones too, so that the problems of all classes have the same rounds.
+"""
 
 
 @dataclass(frozen=True)
@@ -133,13 +136,9 @@ class MixedCandidates(RuleCandidates):
         return (self.pairs[index],) * self.n_rules
 
 
-def _n_cells(schema: Schema, constraints: Constraints) -> int:
-    """Return how many pairs of codes the columns that may be paired have, with themselves too."""
-    n_codes = [
-        column.n_codes
-        for name, column in schema.columns.items()
-        if name not in constraints.forbidden
-    ]
+def _n_cells(schema: Schema) -> int:
+    """Return how many pairs of codes columns have, with themselves too."""
+    n_codes = [column.n_codes for column in schema.columns.values()]
     return (sum(n_codes) ** 2 + sum(each**2 for each in n_codes)) // 2
 
 
@@ -148,7 +147,7 @@ def _candidates(
     asked: MixedRule, schema: Schema, constraints: Constraints
 ) -> MixedCandidates | SetRuleCandidates:
     single = set_candidates(schema, constraints, asked.cuts, None)
-    if _n_cells(schema, constraints) > MOST_CELLS:
+    if _n_cells(schema) > MOST_CELLS:
         return single
     pairs = PairRule(thresholds=asked.thresholds).compete(schema, constraints)
     if not isinstance(pairs, PairCandidates):

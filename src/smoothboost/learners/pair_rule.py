@@ -334,15 +334,16 @@ def _live_quadrants(schema: Schema, first: Literal, second: Literal) -> tuple[in
     if first.column != second.column:
         return BOTH, FIRST_ONLY, SECOND_ONLY, NEITHER
     n_codes = schema.columns[schema.names[first.column]].n_codes
-    return _live_in_column(n_codes, replace(first, column=0), replace(second, column=0))
-
-
-@lru_cache(maxsize=1 << 14)  # columns are alike
-def _live_in_column(n_codes: int, first: Literal, second: Literal) -> tuple[int, ...]:
-    codes = np.arange(n_codes)
-    return tuple(
-        sorted(set(map(_quadrant, first.holds(codes).tolist(), second.holds(codes).tolist())))
-    )
+    overlap = max(first.start, second.start) < min(first.stop, second.stop)
+    gap = max(first.start, second.start) > min(first.stop, second.stop)
+    ends = min(first.start, second.start) > 0 or max(first.stop, second.stop) < n_codes
+    live = {
+        BOTH: overlap,
+        FIRST_ONLY: first.start < second.start or first.stop > second.stop,
+        SECOND_ONLY: second.start < first.start or second.stop > first.stop,
+        NEITHER: gap or ends,
+    }
+    return tuple(quadrant for quadrant, is_live in live.items() if is_live)
 
 
 _Orders = tuple[tuple[int, tuple[int, ...]], ...]

@@ -8,6 +8,7 @@ from itertools import groupby
 from math import floor
 from typing import TYPE_CHECKING
 
+import numpy as np
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -273,7 +274,7 @@ def shape_functions(model: Model) -> RenderableType:
     charts = []
     for name in model.columns_used:
         votes = model.vote_table(name)
-        if not votes.any():  # it matters together with others only
+        if not np.ptp(votes, axis=0).any():  # it matters together with others only
             continue
         if votes.shape[1] == 2:
             charts.append(_shape(model, name, name, (votes[:, 1] - votes[:, 0]).tolist()))

@@ -347,7 +347,8 @@ class Model:
         Whoever adds up the points of the value that holds in each column, and those to start with
         (whose column is empty), has the votes: with two classes, those for the second minus those
         for the first; with more, those of each class. The points of a column begin at 0. A rule on
-        several columns counts as one more column. A model has a scorecard if most are 1-rules.
+        several columns counts as one more column; `rule` numbers them, and is 0 elsewhere. A model
+        has a scorecard if most are 1-rules.
         """
         return make_frame(self.score_rows())
 
@@ -359,6 +360,8 @@ class Model:
             "value": [line.value for line in lines],
             "points": [line.points for line in lines],
         }
+        if any(line.rule for line in lines):
+            rows["rule"] = [line.rule for line in lines]
         if len(self.schema.target) > 2:
             rows["class"] = [self.schema.target[line.label] for line in lines]
         return rows

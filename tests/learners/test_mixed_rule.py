@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_several_rules import COLUMNS, ONES, SCHEMA, make_table
 
 from smoothboost import (
     Boolean,
@@ -31,25 +32,8 @@ from smoothboost.learners.mixed_rule import MOST_CELLS, MixedCandidates
 from smoothboost.learners.pair_rule import PairCandidates, _live_quadrants
 from smoothboost.learners.set_rule import SetRuleCandidates
 from smoothboost.rules import Literal
-from smoothboost.table.coded import Table
-from smoothboost.table.columns import Column
 
-COLUMNS: dict[str, Column] = {
-    "age": Numeric(low=0, high=100, bins=10, missing=True),
-    "colour": Categorical(["red", "green", "blue"]),
-    "member": Boolean(),
-    "size": Numeric(edges=[1, 2]),
-}
-SCHEMA = Schema(COLUMNS, target=["no", "yes"])
-ONES = (Fraction(1), Fraction(1))
 pytestmark = pytest.mark.filterwarnings("ignore::smoothboost.SeededNoiseWarning")
-
-
-def make_table(n_rows=80, seed=0):
-    rng = np.random.default_rng(seed)
-    sizes = [column.n_codes for column in COLUMNS.values()]
-    codes = np.stack([rng.integers(size, size=n_rows) for size in sizes]).astype(np.uint8)
-    return Table(SCHEMA, codes, rng.integers(2, size=n_rows).astype(np.uint8))
 
 
 def mixed(**options) -> MixedCandidates:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from small_models import GUARANTEE
 
 from smoothboost import Boolean, Categorical, Model, Numeric, Schema
+from smoothboost.release.display import MOST_TOGETHER
 from smoothboost.release.scorecard import card_lines
 from smoothboost.release.wording import condition_words, literal_words
 from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule, count_votes
@@ -251,6 +252,19 @@ def test_a_rule_on_two_columns_stands_below_the_columns():
         ["pet, member", "member is true and pet is cat", 4, 1],
         ["pet, member", "otherwise", 0, 1],
     ]
+
+
+def test_a_printed_card_says_how_many_rules_on_two_columns_it_leaves_out():
+    chosen = [
+        TreeRule(Split(Literal.equals(2, town), Split(Literal.equals(1, pet), 1, 0), 0))
+        for town in range(7)
+        for pet in range(2)
+    ]
+    alone = [LiteralRule(Literal.equals(3, 1), 1, 0)] * 20
+    shown = str(model(chosen + alone))
+    assert shown.count("town is") == MOST_TOGETHER
+    assert f"{len(chosen) - MOST_TOGETHER} more rules on several columns" in shown
+    assert "more rule" not in str(model(chosen[:MOST_TOGETHER] + alone))
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 7, 100])

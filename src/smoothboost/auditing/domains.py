@@ -253,9 +253,9 @@ def learner_of(setting: Setting) -> str:
         return "top_down"
     if isinstance(setting.learner, PairRule):
         return "pair_rule"
-    if isinstance(setting.learner, MixedRule):
+    if isinstance(setting.learner, MixedRule) or setting.learner.literals == "sets":
         return "auto"
-    return "auto" if setting.learner.literals == "sets" else "one_rule"
+    return "one_rule"
 
 
 def rules_of(setting: Setting) -> str:

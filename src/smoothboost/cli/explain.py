@@ -26,7 +26,8 @@ def explain(model: options.ModelFile, as_json: options.Json = False) -> None:
         return
     show_model(released)
     if has_card(released):
-        section("What each value adds", display.shape_functions(released))
+        alone = "" if released.is_additive else ", alone"
+        section(f"What each value adds{alone}", display.shape_functions(released))
     else:
         section("What the rules test", display.use_table(released))
 

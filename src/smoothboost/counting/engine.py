@@ -36,7 +36,7 @@ class Needs:
     regions : bool, default False
         Whether sums over some of the rows are asked for.
     pairs : bool, default False
-        Whether sums by pairs of codes are asked for.
+        Whether sums by pairs of codes are asked for in every round.
     """
 
     regions: bool = False

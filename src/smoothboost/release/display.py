@@ -127,7 +127,7 @@ def _card_notes(model: Model) -> list[str]:
     left_out = len({line.rule for line in lines if line.rule > MOST_TOGETHER})
     if left_out:
         rules = counted(left_out, "more rule")
-        notes.append(f"{rules} on several columns have points, which scorecard() lists")
+        notes.append(f"{rules} on several columns: scorecard() lists all")
     return notes
 
 

@@ -70,6 +70,10 @@ class Change:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+def _without_rarer(kind: str, delta: float, usual: Any = automatic.share_of) -> Fraction:
+    return Fraction(0) if kind == "rarer" else usual(kind, delta)
+
+
 CHANGES = [
     Change("**the defaults**"),
     *(
@@ -81,10 +85,13 @@ CHANGES = [
         for ceiling in ("0.6", "1")
     ),
     *(
-        Change(f"density at least {floor} times the noise, not 4", {"FLOOR": floor})
-        for floor in (2, 8)
+        Change(f"density at least {floor} times the noise, not 3", {"FLOOR": floor})
+        for floor in (1.5, 6)
     ),
-    Change("no look at the rarer class", {"RARER_SHARE": 0, "RARER_SHARE_PURE": 0}),
+    Change("no look at the rarer class", {"share_of": _without_rarer}),
+    Change("the same rate in every round", {"EAGER_VOTES": 10**9}),
+    Change("a first round with two thirds of the pace", {"EAGER_VOTES": 4}),
+    Change("looks as dear as without delta", {"SHARES": automatic.SHARES_PURE}),
     Change("99 rounds at most, not 299", {"MORE_VOTES": ()}),
     Change("rounds by the noise alone, not by rows too", {"ROWS_PER_VOTE": 0.001}),
     Change("half as many rounds", rounds=0.5),

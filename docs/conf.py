@@ -62,6 +62,7 @@ NAVIGATION = {
         "docs/privacy/composition",
         "docs/privacy/following",
         "docs/privacy/calibration",
+        "docs/privacy/normal",
         "docs/privacy/ledger",
         "docs/privacy/counts",
         "docs/privacy/tuning",

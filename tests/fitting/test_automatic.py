@@ -13,8 +13,18 @@ CANDIDATES = OneRule("sets").compete(datasets.load_demo(n_rows=1, n_test=1).sche
 
 
 def test_looks_and_links_leave_nearly_all_of_the_budget_to_rules():
-    shares = automatic.LOOK_SHARE + automatic.LINK_SHARE + automatic.CLASS_SHARE
-    assert 0 < shares < Fraction(1, 5)
+    for delta in (0.0, 1e-6):
+        shares = [automatic.share_of(kind, delta) for kind in ("rarer", "error", "class", "link")]
+        assert 0 < sum(shares) < Fraction(1, 5)
+
+
+@pytest.mark.parametrize("n_votes", [1, 2, 9, 10, 25, 99, 299, 5000])
+def test_paces_rise_to_one_and_few_rounds_are_all_alike(n_votes):
+    paces = [automatic.pace_of(at, n_votes) for at in range(n_votes)]
+    assert paces == sorted(paces)
+    assert paces[0] > 0
+    assert paces[-1] == 1
+    assert set(paces) == {1} if n_votes <= automatic.EAGER_VOTES else paces[0] < 1
 
 
 def test_what_is_automatic_is_a_number_in_its_range():

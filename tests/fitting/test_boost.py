@@ -91,8 +91,8 @@ class TestLearningRate:
         follow(booster, [3, back])
         cooled = plan.measure.cooled(COOLING)
         assert measure_of(booster) == cooled
-        expected = plan.selection(0, scores_with(candidates, engine, cooled))
-        uncooled = plan.selection(0, scores_with(candidates, engine, plan.measure))
+        expected = plan.selection(0, scores_with(candidates, engine, cooled), booster.n_done)
+        uncooled = plan.selection(0, scores_with(candidates, engine, plan.measure), booster.n_done)
         found = booster.propose()
         assert np.array_equal(found.scores, expected.scores)
         assert not np.array_equal(found.scores, uncooled.scores)
@@ -380,9 +380,10 @@ class TestFollowing:
         few = next(index for index, option in enumerate(options) if option <= 4)
         follow(booster, [3, 5, 7, few])  # rules, and a look after each
         first, second = (Fraction(options[index], 2 * 120) for index in (5, few))
-        expected = plan.following.measure(plan.measure, second, first, Fraction(2, 30))
+        done = Fraction(2, 30), plan.paces[2]
+        expected = plan.following.measure(plan.measure, second, first, *done)
         assert measure_of(booster) == expected
-        alone = plan.following.measure(plan.measure, second, second, Fraction(2, 30))
+        alone = plan.following.measure(plan.measure, second, second, *done)
         assert expected.learning_rate > alone.learning_rate
 
     def test_what_has_cooled_stays_cooled_after_a_look(self):
@@ -394,7 +395,8 @@ class TestFollowing:
         rate = measure_of(booster).learning_rate
         follow(booster, [5])  # a look with the same outcome
         share = Fraction(plan.count_options("error")[5], 2 * 120)
-        fresh = plan.following.measure(plan.measure, share, share, Fraction(2, 30))
+        done = Fraction(2, 30), plan.paces[2]
+        fresh = plan.following.measure(plan.measure, share, share, *done)
         assert measure_of(booster) == fresh.cooled(COOLING)
         assert measure_of(booster).learning_rate <= rate
 

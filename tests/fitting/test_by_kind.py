@@ -61,9 +61,9 @@ def test_a_fit_makes_as_many_choices_of_each_kind(learner, n_classes, monkeypatc
     made: Counter[str] = Counter()
     own = Plan.selection
 
-    def counted(plan, kind, scores):
+    def counted(plan, kind, scores, done):
         made[kind if isinstance(kind, str) else plan.stages[kind].choice.name] += 1
-        return own(plan, kind, scores)
+        return own(plan, kind, scores, done)
 
     monkeypatch.setattr(Plan, "selection", counted)
     schema = SCHEMA if n_classes == 2 else THREE

@@ -15,7 +15,7 @@ from dp_accounting.pld.common import DifferentialPrivacyParameters
 from scipy.stats import norm
 
 from smoothboost.privacy import filter as filter_module
-from smoothboost.privacy.accountant import Spend, total_epsilon
+from smoothboost.privacy.accountant import Spend, renyi_epsilon, total_epsilon
 from smoothboost.privacy.filter import Charge, Choices, Elsewhere, Filter, Totals
 from smoothboost.privacy.variance import left_after, weigh
 
@@ -93,7 +93,12 @@ def test_more_small_uses_are_admitted_than_by_the_best_order_at_the_end(budget, 
         spends = [Spend(size, bounded, count)]
         return total_epsilon(spends, float(limits.delta)) <= float(limits.epsilon)
 
-    assert not fits(int(totals.count / (1.1 if size == 0.01 else 0.85)) + 1)
+    def fits_an_order(count: int) -> bool:
+        spends = [Spend(size, bounded, count)]
+        return renyi_epsilon(spends, float(limits.delta)) <= float(limits.epsilon)
+
+    assert not fits_an_order(int(totals.count / (1.1 if size == 0.01 else 0.85)) + 1)
+    assert not fits(int(totals.count / (0.96 if size == 0.01 else 0.85)) + 1)
 
 
 # The best composition of uses that were fixed in advance, by PLDs: more than a filter may admit.

@@ -109,26 +109,28 @@ def rows_of(kind, n_classes):
 
 
 def expected_of(plan, learner):
-    """Return the kind and the charged range of each draw, in order.
+    """Return the kind, the round and the charged range of each draw, in order.
 
     The labels of a tree's leaves are charged as one choice, with the first of them.
     """
     tree = learner if isinstance(learner, TopDown) else None
-    expected: list[tuple[int | str, int]] = []
-    expected += [("rarer", 4)] if plan.look("rarer") is not None else []
-    for done in range(1, plan.n_rounds + 1):
-        widths = [stage.ranges[done - 1] for stage in plan.stages]
-        expected += [(0, widths[0])] * (tree.splits if tree else 1)
-        expected += [(1, widths[1])] + [(1, 0)] * tree.splits if tree else []
-        expected += [("error", 4)] if plan.looks_after(done) else []
+    expected: list[tuple[int | str, int, int]] = []
+    expected += [("rarer", 0, 4)] if plan.look("rarer") is not None else []
+    for at in range(plan.n_rounds):
+        widths = [stage.ranges[at] for stage in plan.stages]
+        expected += [(0, at, widths[0])] * (tree.splits if tree else 1)
+        expected += [(1, at, widths[1])] + [(1, at, 0)] * tree.splits if tree else []
+        expected += [("error", at, 4)] if plan.looks_after(at + 1) else []
     for look in plan.looks:
         if look.name not in ("rarer", "error"):
-            expected += [(look.name, look.score_range)] * look.count
+            expected += [(look.name, plan.n_rounds, look.score_range)] * look.count
     return expected
 
 
-def rate_of(plan, kind):
-    return plan.look(kind).rate if isinstance(kind, str) else plan.stages[kind].rate
+def rate_of(plan, kind, at):
+    if isinstance(kind, str):
+        return plan.look(kind).rate
+    return plan.stages[kind].rate * plan.paces[at]
 
 
 def is_integer(scores):
@@ -142,13 +144,13 @@ def check(spy, plan, learner):
     expected = expected_of(plan, learner)
     assert len(spy.draws) == len(expected)
     assert spy.n_stray == 0
-    n_looks = sum(isinstance(kind, str) for kind, _ in expected)
+    n_looks = sum(isinstance(kind, str) for kind, *_ in expected)
     assert n_looks == plan.n_choices == sum(look.count for look in plan.looks)
     spends = []
-    for draw, (kind, width) in zip(spy.draws, expected, strict=True):
+    for draw, (kind, at, width) in zip(spy.draws, expected, strict=True):
         kinds = FACTORED if isinstance(draw.scores, FactoredScores) else LISTED
         assert type(draw) is kinds[plan.mechanism]
-        assert draw.rate == rate_of(plan, kind) > 0
+        assert draw.rate == rate_of(plan, kind, at) > 0
         assert is_integer(draw.scores)
         spends.append(Spend(draw.rate * width, plan.mechanism == "exponential", 1))
     epsilon, delta = plan.budget.per_row
@@ -167,7 +169,7 @@ LEARNERS = ["auto", "one_rule", "pair_rule", MIXED, TopDown(2), TopDown(1, "entr
 @pytest.mark.parametrize("kind", ["ordinary", "separable", "one class"])
 def test_a_fit_draws_what_was_planned(spy, kind, learner, n_classes, delta):
     schema = schema_of(n_classes)
-    epsilon = 3.0 if kind == "ordinary" else 1e5  # so much that the right rules are found
+    epsilon = 6.0 if kind == "ordinary" else 1e5  # so much that the right rules are found
     clf = SmoothBoostClassifier(
         schema=schema,
         epsilon=epsilon,
@@ -280,13 +282,14 @@ def test_the_spy_notices_a_draw_too_many(spy):
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-4])
-@pytest.mark.parametrize("calibrate", [0.5, 0.92, 0.93, 0.95, 0.99])
+@pytest.mark.parametrize("calibrate", [0.5, 0.92, 0.93, 0.94, 0.95, 0.99])
 def test_looks_leave_rules_a_budget_or_are_refused(calibrate, delta):
-    # The looks at errors and at classes take 0.07 themselves: rates must not turn negative.
+    # The looks at errors and at classes take this much themselves: rates must not turn negative.
+    own = 0.05 if delta else 0.07
     clf = SmoothBoostClassifier(
         schema=schema_of(2), delta=delta, calibrate=calibrate, threshold="balanced", n_rounds=9
     )
-    if calibrate + 0.07 >= 1:
+    if calibrate + own >= 1:
         with pytest.raises(ValueError, match="calibrate"):
             clf.plan(N_ROWS)
         return

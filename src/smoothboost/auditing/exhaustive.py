@@ -123,11 +123,14 @@ class Setting:
 
     def plan(self, mechanism: str, epsilon: Fraction) -> Plan:
         """Plan what a fit would spend: anew each time, so that a change of the code counts."""
+        shares = {
+            "error": self.look_share,
+            "class": self.class_share,
+            "rarer": self.rarer_share,
+        }
         constants = {
-            "LOOK_SHARE": self.look_share,
-            "CLASS_SHARE": self.class_share,
-            "RARER_SHARE": self.rarer_share,
-            "RARER_SHARE_PURE": self.rarer_share,
+            "share_of": lambda kind, delta: shares[kind],
+            "pace_of": lambda at, n_votes: Fraction(1, 1 if at else 2),  # of few rounds too
             "RARE": Fraction(1, 2),  # so that every released share changes the measure
             "RARE_NOISE": inf if self.rarer_share else -1.0,
             "CEILING": self.density,

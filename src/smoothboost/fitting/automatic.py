@@ -6,6 +6,7 @@ Chosen by the figures of docs/results/auto-rule.md and docs/results/accuracy.md.
 from __future__ import annotations
 
 from fractions import Fraction
+from math import isqrt
 
 VOTES = (1, 3, 5, 7, 9, 13, 19, 27, 37, 49, 69, 99)
 """Rounds for each problem; odd, since even numbers tie."""
@@ -26,7 +27,7 @@ NOISE_PURE, NOISE_APPROXIMATE = 0.06, 0.06
 Where budgets add, the share is over the root of the number of rounds. The noise of a round grows
 with their number there, and with its root otherwise; and votes of many noisy rounds average.
 """
-NOISE_MORE_VOTES = 0.01
+NOISE_MORE_VOTES = 0.015
 """The share for more rounds, where budgets do not add."""
 MORE_CLASSES_PURE, MORE_CLASSES_APPROXIMATE = 40, 10
 """With more classes the share is times this over their number: a problem weighs fewer rows."""
@@ -35,9 +36,9 @@ CEILING = Fraction(4, 5)
 """The density before the errors are known, and the largest that it may have."""
 FACTOR = Fraction(2)
 """The density is this times the share of errors."""
-FLOOR = 4
+FLOOR = 3
 FLOOR_MORE_CLASSES = 2
-"""The total weight is at least this many times what a choice loses to noise."""
+"""The total weight is at least this many times what a choice of the last round loses to noise."""
 FEW = Fraction(2)
 """The density is at least this over the number of votes plus this: two classes."""
 FEW_LOOKS, MANY_LOOKS = 5, 10
@@ -56,20 +57,53 @@ HIGHEST_RATE = Fraction(7, 10)
 COOLING = Fraction(7, 10)
 """A learning rate falls by this factor when a rule takes back the one before it."""
 
-LOOK_SHARE, LINK_SHARE, CLASS_SHARE = Fraction(1, 20), Fraction(1, 20), Fraction(1, 50)
-"""What looks at errors, at links and at the classes' shares may cost, of a budget that adds up.
-
-Of one that adds up in squares it is the same share of the squares, of which looks use less.
-"""
-RARER_SHARE, RARER_SHARE_PURE = Fraction(1, 20), Fraction(1, 100)
-"""What a look at the share of the rarer of two classes may cost, with delta and without."""
-CUT_SHARE = Fraction(1, 20)
-"""What a look at thresholds may cost, where classes do not count alike."""
+SHARES = {
+    "rarer": Fraction(5, 100),
+    "error": Fraction(3, 100),
+    "class": Fraction(2, 100),
+    "link": Fraction(3, 100),
+    "threshold": Fraction(5, 100),
+}
+"""What kinds of looks may cost, of the squares that add up where there is a delta."""
+SHARES_PURE = {
+    "rarer": Fraction(1, 100),
+    "error": Fraction(5, 100),
+    "class": Fraction(2, 100),
+    "link": Fraction(5, 100),
+    "threshold": Fraction(5, 100),
+}
+"""Of a budget that adds up."""
 LINK_NOISE = 0.05
 """A look at links is worth its price if it loses less than this share of the rows to noise."""
 
 PAPER_DENSITY, PAPER_RATE = Fraction(35, 100), Fraction(4, 10)
 """With the paper's calibration nothing follows the errors."""
+
+
+EAGER_VOTES = 9
+"""Up to so many votes all rounds have the same rate; of four times as many the first has half."""
+_PACES = 16  # steps, so that few losses differ
+
+
+def pace_of(at: int, n_votes: int) -> Fraction:
+    """Return what part of the last round's rate a problem's round has.
+
+    What the first rounds choose among differs by much, and by less from round to round: they bear
+    more noise, and what they save is for the others.
+
+    Examples
+    --------
+    >>> [str(pace_of(at, 99)) for at in (0, 50, 98)], str(pace_of(0, 9))
+    (['5/16', '11/16', '1'], '1')
+    """
+    first = min(Fraction(isqrt(10**6 * EAGER_VOTES // n_votes), 1000), Fraction(1))
+    done = Fraction(at, max(1, n_votes - 1))
+    return Fraction(round(_PACES * (first + (1 - first) * done)), _PACES)
+
+
+def share_of(kind: str, delta: float) -> Fraction:
+    """Return what a kind of look may cost, of the whole."""
+    return (SHARES if delta else SHARES_PURE)[kind]
 
 
 def looks_for(n_votes: int, most: int) -> int:

@@ -140,17 +140,17 @@ class Booster:
             counts = self._problems[len(self.shares)].engine.level_counts()
             doubled = 2 * int(counts[1].sum())
         elif self._kind == "link":
-            return plan.selection("link", self._link_scores())
+            return plan.selection("link", self._link_scores(), self._done)
         elif self._kind == "threshold":
-            return plan.selection("threshold", self._cut_scores())
+            return plan.selection("threshold", self._cut_scores(), self._done)
         else:
             if self._round is None:
                 turn = self._turn
                 weights = turn.measure.weights(turn.engine.level_counts())
                 self._round = turn.candidates.start(turn.engine, weights)
-            return plan.selection(self._round.kind, self._round.scores)
+            return plan.selection(self._round.kind, self._round.scores, self._done)
         options = self._plan.count_options(self._kind)
-        return plan.selection(self._kind, distance_scores(doubled, options))
+        return plan.selection(self._kind, distance_scores(doubled, options), self._done)
 
     def accept(self, index: int) -> None:
         """Go on with the chosen option; a finished rule is added and votes."""
@@ -202,7 +202,8 @@ class Booster:
         following = problem.following.for_rarer(believed, problem.first.n_rows)
         if following.most < 1:
             problem.following = following
-            problem.measure = following.measure(problem.first, believed, believed, Fraction(0))
+            start = Fraction(0), self._plan.paces[0]
+            problem.measure = following.measure(problem.first, believed, believed, *start)
         self.errors += (ErrorLook(0, None, float(share)),)
 
     def _follow(self, index: int) -> None:
@@ -213,7 +214,8 @@ class Booster:
         share = Fraction(released, 2 * problem.engine.n_rows)
         problem.share = share if problem.share is None else problem.share
         progress = Fraction(self._done, self._plan.n_rounds)
-        measure = problem.following.measure(problem.first, share, problem.share, progress)
+        pace = self._plan.paces[self._done]
+        measure = problem.following.measure(problem.first, share, problem.share, progress, pace)
         problem.measure = measure.cooled(problem.cooled)
         self.errors += (ErrorLook(len(self.rules), problem.about, float(share)),)
 
@@ -275,7 +277,8 @@ def _start(plan: Plan, at: int, engine: CountEngine, candidates: Candidates) -> 
     problem = Problem(engine, candidates, about, first, first, following=plan.following)
     if plan.following is not None:
         supposed = plan.following.supposed[at]
-        problem.measure = plan.following.measure(first, supposed, supposed, Fraction(0))
+        start = Fraction(0), plan.paces[0]
+        problem.measure = plan.following.measure(first, supposed, supposed, *start)
     return problem
 
 

@@ -30,19 +30,19 @@ def spent_by_kind(plan: Plan) -> tuple[KindSpent, ...]:
     if plan.mechanism is None:
         return ()
     rounds = [
-        _spent(stage.choice.name, stage.rate, Counter(stage.ranges), stage.choice.times)
+        _spent(stage.choice.name, Counter(stage.losses), stage.choice.times)
         for stage in plan.stages
     ]
     looks = [
-        _spent(look.name, look.rate, {look.score_range: 1}, look.count)
+        _spent(look.name, {look.rate * look.score_range: 1}, look.count)
         for look in plan.looks
         if look.count
     ]
     return (*rounds, *looks)
 
 
-def _spent(kind: str, rate: Fraction, ranges: Mapping[int, int], times: int) -> KindSpent:
-    """Add up choices at a rate: of each range as many as there are, each made `times` times."""
-    count = times * sum(ranges.values())
-    added = times * rate * sum(width * number for width, number in ranges.items())
-    return KindSpent(kind, count, float(rate * max(ranges)), float(added))
+def _spent(kind: str, losses: Mapping[Fraction, int], times: int) -> KindSpent:
+    """Add up choices: of each loss as many as there are, each made `times` times."""
+    count = times * sum(losses.values())
+    added = times * sum(loss * number for loss, number in losses.items())
+    return KindSpent(kind, count, float(max(losses)), float(added))

@@ -91,7 +91,7 @@ class Following:
     factor : Fraction
         The density is this times the share of errors.
     lowest : Fraction
-        The smallest density that the budget affords.
+        The smallest density that the budget affords in the last round.
     slowing : Fraction or None
         Whether the learning rate follows too: it falls as the share nears one half, and by up to
         this part in the second half of the rounds if the share is still what it was at first.
@@ -132,7 +132,12 @@ class Following:
         return replace(self, most=share, lowest=min(self.lowest, enough))
 
     def measure(
-        self, first: Measure, share: Fraction, at_first: Fraction, progress: Fraction
+        self,
+        first: Measure,
+        share: Fraction,
+        at_first: Fraction,
+        progress: Fraction,
+        pace: Fraction = Fraction(1),
     ) -> Measure:
         """Return the measure for a released share of errors.
 
@@ -144,6 +149,9 @@ class Following:
             What the last look released, and the first.
         progress : Fraction
             The part of the rounds that are done.
+        pace : Fraction, default 1
+            What part of the last round's rate the next one has: the less, the larger is the
+            smallest density, by its root.
 
         Notes
         -----
@@ -151,7 +159,9 @@ class Following:
         exceeded (docs/privacy/following.md).
         """
         share = min(share, self.most)
-        density = min(max(self.factor * share, self.lowest), first.density)
+        noisier = Fraction(isqrt(10**6 * pace.numerator // pace.denominator), 1000)  # a root
+        lowest = min(self.lowest / noisier, self.factor * self.most)
+        density = min(max(self.factor * share, self.lowest, lowest), first.density)
         rate = first.learning_rate
         if self.slowing is not None:
             stuck = min(share / at_first, Fraction(1)) if at_first else Fraction(1)

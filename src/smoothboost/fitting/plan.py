@@ -66,6 +66,8 @@ class Plan:
         The kinds of looks that are made: "rarer", "error", "class", "link" and "threshold".
     n_rules : int, default 1
         How many rules a round makes.
+    paces : tuple of Fraction
+        What part of the last round's rate each round has.
     cost : Cost or None
         What the fit will take on this machine, if that was asked for.
     """
@@ -82,6 +84,7 @@ class Plan:
     following: Following | None = None
     looks: tuple[Look, ...] = ()
     n_rules: int = 1
+    paces: tuple[Fraction, ...] = ()
     cost: Cost | None = None
 
     def __str__(self) -> str:
@@ -131,14 +134,14 @@ class Plan:
         """Return what is planned for a kind of look, if any is."""
         return next((look for look in self.looks if look.name == name), None)
 
-    def selection(self, kind: int | str, scores: Scores) -> Selection:
-        """Return one private choice: the scores, at the rate of their kind.
+    def selection(self, kind: int | str, scores: Scores, done: int) -> Selection:
+        """Return one private choice: the scores, at the rate of their kind after `done` rounds.
 
         Kinds of a round's choices are numbers, and kinds of looks names.
         """
         mechanism = self._mechanism
         if isinstance(kind, int):
-            return select(mechanism, scores, self.stages[kind].rate)
+            return select(mechanism, scores, self.stages[kind].rate_of(done))
         look = self.look(kind)
         assert look is not None
         return select(mechanism, scores, look.rate)
@@ -179,9 +182,9 @@ class Plan:
         """
         bounded = self._mechanism.bounded_range
         return tuple(
-            Spend(stage.rate * width, bounded, stage.choice.times * count)
+            Spend(loss, bounded, stage.choice.times * count)
             for stage in self.stages
-            for width, count in Counter(stage.ranges).items()
+            for loss, count in Counter(stage.losses).items()
         ) + tuple(
             Spend(look.rate * look.score_range, bounded, look.count)
             for look in self.looks
@@ -205,7 +208,7 @@ class Plan:
 
     @property
     def noise(self) -> float:
-        """How much score a choice of the first kind may lose to noise: ln(options) / eta."""
+        """How much score a choice of the last round may lose to noise: ln(options) / eta."""
         if self.mechanism is None:
             return 0.0
         return log(self.n_candidates) / self.exponent if self.exponent else inf
@@ -259,6 +262,11 @@ class Asked:
     def follows(self) -> bool:
         """Whether the density follows the errors."""
         return self.density == "auto" and self.calibration == "tight"
+
+    def pace_of(self, at: int, n_votes: int) -> Fraction:
+        """Return what part of the last round's rate a problem's round has."""
+        pace: Fraction = self.constants.pace_of(at, n_votes) if self.follows else Fraction(1)
+        return pace
 
     def following(self, after: tuple[int, ...], n_problems: int) -> Following | None:
         """Return how density and rate follow looks after so many rounds, if they do."""
@@ -374,6 +382,7 @@ def _settled(
         weights,
         asked.following(look_times(votes, n_looks), n_problems),
         n_rules=at_once,
+        paces=tuple(asked.pace_of(at // n_problems, votes) for at in range(rounds)),
     )
     return _with_looks(plan, candidates, asked)
 
@@ -434,24 +443,23 @@ def _lowest_density(plan: Plan) -> Fraction:
 
 def _first_looks(plan: Plan, asked: Asked) -> list[Look]:
     """Return the looks at counts, before, between and after the rounds, with their shares."""
-    counts, constants = {}, asked.constants
+    counts = {}
     if plan.following is not None:
         if plan.n_problems == 1 and not asked.declared:
-            share = constants.RARER_SHARE if plan.budget.delta else constants.RARER_SHARE_PURE
-            counts["rarer"] = (1, share)
-        times = sum(map(plan.looks_after, range(1, plan.n_rounds + 1)))
-        counts["error"] = (times, constants.LOOK_SHARE)
-    counts["class"] = (asked.class_looks, constants.CLASS_SHARE)
+            counts["rarer"] = 1
+        counts["error"] = sum(map(plan.looks_after, range(1, plan.n_rounds + 1)))
+    counts["class"] = asked.class_looks
+    shares = {name: asked.constants.share_of(name, plan.budget.delta) for name in counts}
     return [
-        Look(name, len(plan.count_options(name)), COUNT_RANGE, count, share)
-        for name, (count, share) in counts.items()
-        if count and share
+        Look(name, len(plan.count_options(name)), COUNT_RANGE, count, shares[name])
+        for name, count in counts.items()
+        if count and shares[name]
     ]
 
 
 def _last_looks(plan: Plan, asked: Asked) -> list[Look]:
     """Return the looks after the last round, at links and thresholds, with their shares."""
-    link, cut = automatic.LINK_SHARE, automatic.CUT_SHARE
+    link, cut = (automatic.share_of(name, plan.budget.delta) for name in ("link", "threshold"))
     if asked.calibrate != "auto":
         link = cut = asked.calibrate / 2 if asked.cut_look else asked.calibrate
     if not link:

@@ -163,7 +163,7 @@ def _spendings(plan: Plan) -> tuple[list[_Spending], bool]:
     kinds = [
         (
             f"{stage.choice.name}s",
-            [(float(stage.rate * width), stage.choice.times) for width in stage.ranges],
+            [(float(loss), stage.choice.times) for loss in stage.losses],
         )
         for stage in plan.stages
     ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import log, sqrt
+from operator import mul
 from typing import TYPE_CHECKING
 
 from smoothboost.counting.measure import Measure
@@ -56,12 +57,30 @@ class Stage:
     ranges : tuple of int
         The range of the scores in each round, in units.
     rate : Fraction
-        Log odds per unit of score, the same in every round.
+        Log odds per unit of score, in the last round.
+    paces : tuple of Fraction
+        What part of that rate each round has.
     """
 
     choice: Choice
     ranges: tuple[int, ...]
     rate: Fraction
+    paces: tuple[Fraction, ...]
+
+    def rate_of(self, at: int) -> Fraction:
+        """Return the rate of a round."""
+        return self.rate * self.paces[at]
+
+    @property
+    def losses(self) -> tuple[Fraction, ...]:
+        """What a choice of each round may cost.
+
+        Notes
+        -----
+        Guarantee: a choice of range R is (rate * R)-DP (docs/privacy/selection.md).
+        """
+        widths = zip(self.ranges, self.paces, strict=True)
+        return tuple(self.rate * (width * pace) for width, pace in widths)
 
 
 @dataclass(frozen=True)
@@ -103,7 +122,10 @@ def price(plan: Plan, candidates: Candidates) -> Plan:
         return replace(
             plan,
             mechanism=name,
-            stages=tuple(map(Stage, choices, ranges, rates)),
+            stages=tuple(
+                Stage(choice, widths, rate, plan.paces)
+                for choice, widths, rate in zip(choices, ranges, rates, strict=True)
+            ),
             looks=tuple(
                 replace(look, rate=rate) for look, rate in zip(plan.looks, looks, strict=True)
             ),
@@ -113,8 +135,9 @@ def price(plan: Plan, candidates: Candidates) -> Plan:
         ones = [Fraction(1)]
         return priced(None, ones * len(choices), ones * len(plan.looks))
     asked = plan.mechanism or "auto"
+    paced = [tuple(map(mul, widths, plan.paces)) for widths in ranges]
     rates = {
-        name: _tight_rates(plan.budget, choices, ranges, plan.looks, name)
+        name: _tight_rates(plan.budget, choices, paced, plan.looks, name)
         for name in (mechanisms_for(candidates) if asked == "auto" else [asked])
     }
     if plan.calibration == "paper":
@@ -161,14 +184,14 @@ Rates = tuple[list[Fraction], list[Fraction]]
 def _tight_rates(
     budget: Budget,
     choices: Sequence[Choice],
-    ranges: Sequence[Sequence[int]],
+    ranges: Sequence[Sequence[Fraction]],
     looks: Sequence[Look],
     mechanism: str,
 ) -> Rates:
-    """Return the largest rates, the same for all rounds, whose total stays within the budget.
+    """Return the largest rates whose total stays within the budget.
 
-    One rate means the same noise in every round: each is charged in proportion to its range.
-    The kinds of choices divide a round by their shares, and looks have shares of the whole.
+    Each round is charged in proportion to its range, which here is times its pace. The kinds of
+    choices divide a round by their shares, and looks have shares of the whole.
     """
     epsilon, delta = budget.per_row
     whole = [

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from smoothboost.privacy.normal import normal_epsilon
+
 Float = NDArray[np.float64]
 
 _ROUNDING = 4e-15
@@ -149,6 +151,7 @@ ACCOUNTANTS: dict[str, Accountant] = {
     "pure": pure_epsilon,
     "zcdp": zcdp_epsilon,
     "renyi": renyi_epsilon,
+    "normal": normal_epsilon,
 }
 
 

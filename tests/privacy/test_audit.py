@@ -153,8 +153,8 @@ class TestMutations:
         monkeypatch.setattr(
             pricing,
             "_tight_rates",
-            lambda budget, kinds, ranges, *more: honest(
-                budget, kinds, [widths[-1:] for widths in ranges], *more
+            lambda plan, kinds, ranges, *more: honest(
+                plan, kinds, [widths[-1:] for widths in ranges], *more
             ),
         )
         assert self.worst(Setting(4, 2, 2, Fraction(1), Fraction(1, 5))) > 1.01
@@ -166,8 +166,8 @@ class TestMutations:
         monkeypatch.setattr(
             pricing,
             "_tight_rates",
-            lambda budget, kinds, ranges, *more: honest(
-                budget, kinds, [widths[::3] for widths in ranges], *more
+            lambda plan, kinds, ranges, *more: honest(
+                plan, kinds, [widths[::3] for widths in ranges], *more
             ),
         )
         assert self.worst(setting) > 1.01

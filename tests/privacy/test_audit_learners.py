@@ -133,10 +133,10 @@ class TestMutations:
         monkeypatch.setattr(
             pricing,
             "_tight_rates",
-            lambda budget, choices, ranges, looks, name: (
+            lambda plan, choices, ranges, name: (
                 [
                     rate * ranges[kind][0] / choices[kind].times
-                    for kind, rate in enumerate(honest(budget, choices, ranges, looks, name)[0])
+                    for kind, rate in enumerate(honest(plan, choices, ranges, name)[0])
                 ],
                 [],
             ),

@@ -67,16 +67,16 @@ def sparing(plan, candidates, honest=price):
     return replace(honest(replace(plan, measure=smallest), candidates), measure=plan.measure)
 
 
-def uncharged(budget, choices, ranges, looks, name, honest=pricing._tight_rates):
+def uncharged(plan, choices, ranges, name, honest=pricing._tight_rates):
     """Give the rounds all of the budget, and looks theirs all the same: a mutation."""
-    rates, _ = honest(budget, choices, ranges, (), name)
-    return rates, honest(budget, choices, ranges, looks, name)[1]
+    rates, _ = honest(replace(plan, looks=()), choices, ranges, name)
+    return rates, honest(plan, choices, ranges, name)[1]
 
 
-def counted_once(budget, choices, ranges, looks, name, honest=pricing._tight_rates):
+def counted_once(plan, choices, ranges, name, honest=pricing._tight_rates):
     """Charge several looks as one: a mutation."""
-    once = tuple(replace(look, count=1) for look in looks)
-    return honest(budget, choices, ranges, once, name)
+    once = tuple(replace(look, count=1) for look in plan.looks)
+    return honest(replace(plan, looks=once), choices, ranges, name)
 
 
 @pytest.mark.parametrize("learner", [ONE_RULE, LABELS], ids=["rules", "labels"])

@@ -137,7 +137,7 @@ def price(plan: Plan, candidates: Candidates) -> Plan:
     asked = plan.mechanism or "auto"
     paced = [tuple(map(mul, widths, plan.paces)) for widths in ranges]
     rates = {
-        name: _tight_rates(plan.budget, choices, paced, plan.looks, name)
+        name: _tight_rates(plan, choices, paced, name)
         for name in (mechanisms_for(candidates) if asked == "auto" else [asked])
     }
     if plan.calibration == "paper":
@@ -182,18 +182,14 @@ Rates = tuple[list[Fraction], list[Fraction]]
 
 
 def _tight_rates(
-    budget: Budget,
-    choices: Sequence[Choice],
-    ranges: Sequence[Sequence[Fraction]],
-    looks: Sequence[Look],
-    mechanism: str,
+    plan: Plan, choices: Sequence[Choice], ranges: Sequence[Sequence[Fraction]], mechanism: str
 ) -> Rates:
     """Return the largest rates whose total stays within the budget.
 
     Each round is charged in proportion to its range, which here is times its pace. The kinds of
     choices divide a round by their shares, and looks have shares of the whole.
     """
-    epsilon, delta = budget.per_row
+    looks, (epsilon, delta) = plan.looks, plan.budget.per_row
     whole = [
         epsilon * choice.share / (choice.times * sum(widths))
         for choice, widths in zip(choices, ranges, strict=True)
@@ -216,7 +212,8 @@ def _tight_rates(
     costs += [(each, look.count) for each, look in zip(seen, looks, strict=True)]
 
     def cost(factor: float) -> float:
-        return total_epsilon([Spend(factor * each, bounded, n) for each, n in costs], delta)
+        spends = [Spend(factor * each, bounded, n) for each, n in costs]
+        return total_epsilon(spends, delta, plan.accountants)
 
     factor = Fraction(largest(float(epsilon), cost, start=1.0))
     if factor <= left:

@@ -8,7 +8,7 @@ row, and the number of rows is public. Every accountant here is an upper bound b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import expm1, floor, frexp, ldexp, log, sqrt
@@ -155,8 +155,14 @@ ACCOUNTANTS: dict[str, Accountant] = {
 }
 
 
-def total_epsilon(spends: Sequence[Spend], delta: float) -> float:
-    """Return the smallest epsilon that any accountant proves.
+FIRST_ACCOUNTANTS = ("pure", "zcdp", "renyi")
+"""Those of the first release: fits whose parameters are all given have the models of then."""
+
+
+def total_epsilon(
+    spends: Sequence[Spend], delta: float, accountants: Iterable[str] = tuple(ACCOUNTANTS)
+) -> float:
+    """Return the smallest epsilon that any of some accountants proves.
 
     Examples
     --------
@@ -165,10 +171,12 @@ def total_epsilon(spends: Sequence[Spend], delta: float) -> float:
     """
     if delta <= 0:
         return pure_epsilon(spends)
-    return min(accountant(spends, delta) for accountant in ACCOUNTANTS.values())
+    return min(ACCOUNTANTS[name](spends, delta) for name in accountants)
 
 
-def proven_epsilon(spends: Sequence[Spend], delta: float) -> float:
+def proven_epsilon(
+    spends: Sequence[Spend], delta: float, accountants: Iterable[str] = tuple(ACCOUNTANTS)
+) -> float:
     """Return `total_epsilon`, rounded up to what is the same number on every platform.
 
     Examples
@@ -180,7 +188,8 @@ def proven_epsilon(spends: Sequence[Spend], delta: float) -> float:
     -----
     Guarantee: no less than `total_epsilon` (docs/privacy/composition.md).
     """
-    return min(pure_epsilon(spends), ceil_to(total_epsilon(spends, delta), TOTAL_BITS))
+    total = total_epsilon(spends, delta, accountants)
+    return min(pure_epsilon(spends), ceil_to(total, TOTAL_BITS))
 
 
 def bounded_range_curve(epsilon: Float | float, order: Float | float) -> Float:

@@ -1,0 +1,71 @@
+"""What a caller asks of a plan, before anything is settled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from smoothboost.fitting import automatic
+from smoothboost.fitting.following import Following
+
+Auto = Literal["auto"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a caller asks of a plan; "auto" is settled by public quantities.
+
+    Parameters
+    ----------
+    density, learning_rate : Fraction or "auto"
+        The paper's kappa and lambda. An automatic density follows the errors; an automatic learning
+        rate falls with the number of rounds, with the errors, and whenever a rule takes back the
+        one before it.
+    calibration : {"tight", "paper"}
+        Whose constants the rate comes from.
+    mechanism : str
+        The name of a selection mechanism, or "auto".
+    calibrate : Fraction or "auto"
+        The share of the budget for a look at links; "auto" looks where that loses little.
+    class_looks : int
+        How many classes' shares are looked at, for decisions that need them.
+    cut_look : bool
+        Whether a threshold is looked for, beside a link: where two classes do not count alike.
+    shares : tuple of Fraction or None
+        The share of each problem's class that is publicly known, or supposed.
+    declared : bool
+        Whether these shares are known.
+    constants : module
+        What "auto" means; audits give looks larger shares, so as to see them go wrong.
+    """
+
+    density: Fraction | Auto = "auto"
+    learning_rate: Fraction | Auto = "auto"
+    calibration: str = "tight"
+    mechanism: str = "auto"
+    calibrate: Fraction | Auto = Fraction(0)
+    class_looks: int = 0
+    cut_look: bool = False
+    shares: tuple[Fraction, ...] | None = None
+    declared: bool = False
+    constants: Any = automatic
+
+    @property
+    def follows(self) -> bool:
+        """Whether the density follows the errors."""
+        return self.density == "auto" and self.calibration == "tight"
+
+    def pace_of(self, at: int, n_votes: int) -> Fraction:
+        """Return what part of the last round's rate a problem's round has."""
+        pace: Fraction = self.constants.pace_of(at, n_votes) if self.follows else Fraction(1)
+        return pace
+
+    def following(self, after: tuple[int, ...], n_problems: int) -> Following | None:
+        """Return how density and rate follow looks after so many rounds, if they do."""
+        if not self.follows:
+            return None
+        slowing = automatic.SLOWING if self.learning_rate == "auto" else None
+        supposed = self.shares or (Fraction(1, 2),) * n_problems
+        rare = self.constants.RARE if n_problems == 1 else Fraction(0)
+        return Following(after, automatic.FACTOR, Fraction(0), slowing, supposed, rare)

@@ -114,7 +114,7 @@ def normal_epsilon(spends: Sequence[Spend], delta: float) -> float:
     Examples
     --------
     >>> from smoothboost.privacy.accountant import Spend
-    >>> round(normal_epsilon([Spend(0.0525, bounded_range=True, count=99)], 1e-5), 3)
+    >>> round(normal_epsilon([Spend(0.0525, bounded_range=True, count=99)], 1e-5), 2)
     1.0
 
     Notes

@@ -10,7 +10,7 @@ import pytest
 from experiments.tables import Split, split
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def folder() -> Path:
     """The folder with the published tables."""
     named = os.environ.get("SMOOTHBOOST_DATA")

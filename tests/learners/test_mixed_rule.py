@@ -158,7 +158,8 @@ def test_problems_of_all_classes_have_the_same_rounds():
     numbers = {f"x{at}": Numeric(0, 1, bins=60) for at in range(45)}
     words = {f"c{at}": Categorical(list(map(str, range(254)))) for at in range(5)}
     schema = Schema({**numbers, **words}, target=["a", "b", "c"])
-    for columns in (schema.columns, dict(list(schema.columns.items())[20:47])):
+    # Too many for pairs, were it not for a class that must not depend on numbers; and few.
+    for columns in (schema.columns, dict(list(schema.columns.items())[44:47])):
         limits = Constraints(monotone=frozenset((name, 1) for name in columns if name[0] == "x"))
         few = Schema(columns, target=["a", "b", "c"])
         problems = candidates_of(MixedRule(), few, limits)

@@ -24,11 +24,16 @@ SETTINGS = [
     Setting(2, 3, 3, *CEILING, learner=THREE_CUTS, columns="number"),
     Setting(3, 2, 2, *CEILING, learner=MIXED),
     Setting(3, 2, 2, Fraction(3, 5), Fraction(2), learner=MIXED, columns="number"),
-    Setting(3, 2, 3, *CEILING, learner=MIXED, columns="number", follows=True),
+    Setting(3, 2, 2, *CEILING, learner=MIXED, columns="number", follows=True),
+    Setting(2, 2, 3, *CEILING, learner=MIXED, columns="number", follows=True),
 ]
+LONG = Setting(3, 2, 3, *CEILING, learner=MIXED, columns="number", follows=True)
+"""The rows and looks of the first, and the rounds of the second, of the last two settings."""
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize(
+    "setting", [*SETTINGS, pytest.param(LONG, marks=pytest.mark.slow)], ids=str
+)
 def test_no_neighbour_is_told_apart_by_more_than_epsilon(setting):
     for (_, epsilon), loss in audit(setting, EPSILONS).items():
         assert loss <= float(epsilon) * (1 + 1e-9)

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from zlib import crc32
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -66,7 +67,11 @@ class Mutant:
         text = path.read_text(encoding="utf-8")
         if (found := text.count(self.old)) != 1:
             raise NotKilledError(f"stale: its old text occurs {found} times in {self.file}")
-        path.write_text(text.replace(self.old, self.new), encoding="utf-8")
+        broken = text.replace(self.old, self.new)
+        path.write_text(broken, encoding="utf-8")
+        # Python knows bytecode by its source's size and second: let other texts have others.
+        second = crc32(broken.encode()) >> 1
+        os.utime(path, (second, second))
 
 
 @dataclass(frozen=True)
@@ -126,7 +131,7 @@ class Workshop:
             done = subprocess.run(
                 [*program, *(f"tests/{check}" for check in checks)],
                 cwd=ROOT,
-                env={**os.environ, "CI": "true"},  # the same examples in every run
+                env=self._environment(),
                 capture_output=True,
                 text=True,
                 timeout=SECONDS,
@@ -142,6 +147,17 @@ class Workshop:
         if document["code"] not in (0, 1) and not failures:
             raise NotKilledError(f"its check could not be run: exit code {document['code']}")
         return failures
+
+    def _environment(self) -> dict[str, str]:
+        """Ask for the same examples in every run, and for bytecode that the runs share.
+
+        Where none may be written beside the sources, all libraries would be compiled each time.
+        """
+        found = {**os.environ, "CI": "true"}
+        if sys.dont_write_bytecode:
+            found["PYTHONDONTWRITEBYTECODE"] = ""
+            found["PYTHONPYCACHEPREFIX"] = str(self.folder / "bytecode")
+        return found
 
 
 @contextmanager

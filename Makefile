@@ -17,6 +17,8 @@ STRANGER := build/stranger
 DATA ?= ../shared/datasets
 export SMOOTHBOOST_DATA ?= $(abspath $(DATA))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# With it, every process that the tests start would compile all libraries anew.
+unexport PYTHONDONTWRITEBYTECODE
 RUN := PATH="$(abspath $(VENV))/bin:$$PATH"
 RUN_OLDEST := PATH="$(abspath $(OLDEST))/bin:$$PATH"
 RUN_PAPER := PATH="$(abspath $(PAPER))/bin:$$PATH"

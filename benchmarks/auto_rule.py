@@ -137,17 +137,17 @@ NOT_BETTER = """
   a round takes up to seven times as long.
 - More rounds than 99 where noise is up to 0.02: weak gains 0.008 of AUROC at ε = 1, Adult loses
   0.0004.
-- First rounds with more of the rate than the last, half as much again: without delta, weak loses 0.07
-  of accuracy and balanced noisy 0.017 of AUROC at ε = 1.
-- A first round with a part of the rate whatever the number of rounds: with few, Mushroom loses up to
-  0.04 at ε = 0.1, as its one good rule is missed.
-- 2 % of the squares for the look at the rarer class, not 5 %: three percent loses 0.06 of AUROC at
-  ε = 0.1, as a rare class is not seen.
-- A density of 2.5 times the errors where classes are nearly even: with δ = 1e-5 and ε up to 1, Cod-RNA
-  gains up to 0.008 and interaction up to 0.02; without delta, Cod-RNA loses 0.018 at ε = 0.1. With 3
-  times the errors it ends at the larger class.
-- A density of at most twice the share of the rarer class, whatever that is: no gain, and noisy loses
-  0.0075 of AUROC at 1.6 times.
+- First rounds with more of the rate than the last, half as much again: without delta, weak loses
+  0.07 of accuracy and balanced noisy 0.017 of AUROC at ε = 1.
+- A first round with a part of the rate whatever the number of rounds: with few, Mushroom loses up
+  to 0.04 at ε = 0.1, as its one good rule is missed.
+- 2 % of the squares for the look at the rarer class, not 5 %: three percent loses 0.06 of AUROC
+  at ε = 0.1, as a rare class is not seen.
+- A density of 2.5 times the errors where classes are nearly even: with δ = 1e-5 and ε up to 1,
+  Cod-RNA gains up to 0.008 and interaction up to 0.02; without delta, Cod-RNA loses 0.018 at ε =
+  0.1. With 3 times the errors it ends at the larger class.
+- A density of at most twice the share of the rarer class, whatever that is: no gain, and noisy
+  loses 0.0075 of AUROC at 1.6 times.
 - A density at least as large as chance asks for (50 times ln(rules) rows): a table of 500 rows
   loses 0.02, and one of 300 columns gains nothing.
 """

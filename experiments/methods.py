@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -98,6 +99,7 @@ def _edition(module: str) -> str:
     return digest.hexdigest()[:16]
 
 
+@cache
 def _without_words(source: str) -> str:
     """Return a program without its docstrings and comments."""
     tree = ast.parse(source)

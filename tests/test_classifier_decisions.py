@@ -133,9 +133,9 @@ class TestThreshold:
     def test_accuracy_predicts_no_rare_class_and_balanced_finds_it(self):
         frame, labels = self.rare(seed=1)
         by_accuracy, balanced = self.fit(), self.fit(threshold="balanced")
-        assert (by_accuracy.predict(frame) == "ill").mean() < 0.005
+        assert (by_accuracy.predict(frame) == "ill").mean() < 0.02
         assert by_accuracy.score(frame, labels) > 0.96
-        assert balanced_accuracy_score(labels, by_accuracy.predict(frame)) < 0.55
+        assert balanced_accuracy_score(labels, by_accuracy.predict(frame)) < 0.6
         assert balanced_accuracy_score(labels, balanced.predict(frame)) > 0.7
 
     @pytest.mark.parametrize("target", [("well", "ill"), ("ill", "well")], ids=str)
@@ -171,7 +171,7 @@ class TestThreshold:
             for cost in (1, 5, 30, 1000)
         ]
         assert shares == sorted(shares)
-        assert shares[0] < 0.01 < shares[2] < shares[3]
+        assert shares[0] < 0.02 < shares[2] < shares[3]
 
     def test_equal_costs_are_accuracy(self):
         frame, _ = self.rare(seed=1)

@@ -40,7 +40,7 @@ def compared(
     >>> schema = datasets.load_demo(9, 9).schema
     >>> plans = compared(SmoothBoostClassifier(), schema, [1_000, 9_000], [1.0], [0.0])
     >>> [plan.n_rounds for plan in plans]
-    [3, 9]
+    [3, 13]
     """
     counts = [_validate.whole("n_rows", count, 1) for count in n_rows]
     return [

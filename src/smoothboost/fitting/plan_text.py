@@ -62,6 +62,8 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
 
 def _rounds(plan: Plan) -> str:
     rules = f", of {plan.n_rules} rules each" if plan.n_rules > 1 else ""
+    if plan.mechanism is not None and plan.paces[0] < 1:
+        rules += f"; the first at {plan.paces[0]} of the last one's rate"
     if plan.n_problems == 1:
         return f"{plan.n_rounds}{rules}"
     each = str(plan.n_votes)

@@ -30,7 +30,7 @@ from smoothboost import (
     [
         SmoothBoostClassifier(epsilon=None),
         SmoothBoostClassifier(),
-        SmoothBoostClassifier(epsilon=10.0),
+        SmoothBoostClassifier(epsilon=30.0),
         SmoothBoostClassifier(epsilon=None, learner="pair_rule"),
         SmoothBoostClassifier(epsilon=100.0, learner="pair_rule"),
         SmoothBoostClassifier(epsilon=None, learner="top_down"),

@@ -87,7 +87,7 @@ class TestMutations:
         monkeypatch.setattr(
             pricing,
             "total_epsilon",
-            lambda spends, delta: total_epsilon(
+            lambda spends, delta, _: total_epsilon(
                 [replace(each, count=1) for each in spends[:1]], delta
             ),
         )
@@ -96,7 +96,7 @@ class TestMutations:
     def test_looks_that_are_not_charged_are_caught(self, monkeypatch):
         assert self.worst(self.LOOKS) <= 1 + ROUNDING
         monkeypatch.setattr(
-            pricing, "total_epsilon", lambda spends, delta: total_epsilon(spends[:1], delta)
+            pricing, "total_epsilon", lambda spends, delta, _: total_epsilon(spends[:1], delta)
         )
         assert self.worst(self.LOOKS) > 1.01
 

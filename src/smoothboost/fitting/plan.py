@@ -218,7 +218,7 @@ class Plan:
 
     @property
     def noise(self) -> float:
-        """How much score a choice of the last round may lose to noise: ln(options) / eta."""
+        """How much score the first kind may lose to noise in the last round: ln(options) / eta."""
         if self.mechanism is None:
             return 0.0
         return log(self.n_candidates) / self.exponent if self.exponent else inf

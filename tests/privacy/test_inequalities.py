@@ -249,11 +249,12 @@ def test_a_look_at_thresholds_has_the_range_of_two_rows(n_votes):
 
 @pytest.mark.parametrize("n_votes", [1, 3, 6])
 def test_a_look_at_links_has_the_range_of_two_rows(n_votes):
-    """Links: a row's squared error lies between nothing and one unit."""
+    """Links: what a row adds to a sum lies within half a unit of nothing."""
     options = LinkOptions(n_votes, 1)
     widths = [
-        int(np.ptp(options.scores(after) - options.scores(before)))
+        int(np.ptp(options.scores(after + others) - options.scores(before + others)))
         for before, after in replaced_rows(n_votes)
+        for others in np.diag([40, 90]).repeat([1, n_votes], axis=1)[None] * [[[0]], [[1]]]
     ]
     assert LINK_RANGE // 2 < max(widths) <= LINK_RANGE
 

@@ -1,7 +1,10 @@
 """The look after the last round: which link from votes to probabilities fits the rows best.
 
-The options are public links: slopes, and for two classes offsets too. An option's score is minus
-the squared error (Brier's score) of its probabilities over the rows, in integers.
+The options are public links: slopes, and for two classes offsets too. With two classes an option's
+score is minus how far two sums over the rows are from 0, which they are near if probabilities are
+right. A sum moves in proportion to the error of a link, and a squared error hardly at all near
+the best one: so noise does less to the choice. With more classes the score is minus the squared
+error (Brier's score) of the leading class. All scores are integers.
 """
 
 from __future__ import annotations
@@ -21,9 +24,9 @@ LOSS_BITS = 20
 LINK_RANGE = 2 << LOSS_BITS
 """By how much the scores of links may move against each other when one row is replaced.
 
-A row's squared error lies between 0 and 2**LOSS_BITS whatever the link, so taking one row away and
-putting another there changes every score by an amount between minus and plus that
-(docs/privacy/calibration.md).
+What a row adds to a sum lies in an interval of length 2**LOSS_BITS whatever the link, and so does
+its squared error: taking one row away and putting another there changes every score by an amount
+between minus and plus that (docs/privacy/calibration.md).
 """
 
 COST_BITS = 20
@@ -34,8 +37,10 @@ What a row that is right counts lies between 0 and 2**COST_BITS, whatever the th
 """
 
 _EXP_BITS = 40
-_SLOPES = 10  # each sqrt(2) times the one before, up to 2 * sqrt(2) times the plain link's
-_OFFSETS = (0, 5, 10, 15, 20, 30, 40, 55, 75, 100, 130, 170, 220)  # hundredths of sqrt(votes)
+_SLOPES = range(-6, 7)  # quarters of a doubling of the plain link's
+_SLOPES_MORE_CLASSES = range(-12, 7, 2)
+_QUARTERS = (Fraction(1), Fraction(1189, 1000), Fraction(1414, 1000), Fraction(1682, 1000))
+_OFFSETS = (0, 5, 10, 15, 20, 30, 40, 60, 90, 140, 220)  # hundredths of sqrt(votes)
 
 
 @dataclass(frozen=True)
@@ -60,9 +65,8 @@ class LinkOptions:
     def slopes(self) -> tuple[Fraction, ...]:
         """Slopes around that of the plain link, 2 / sqrt(votes); the same on every platform."""
         plain = Fraction(2 * 10**9, isqrt(self.n_votes * self.at_once * 10**18))
-        root_two = Fraction(1414, 1000)
-        steps = range(3 - _SLOPES + 1, 4)
-        return tuple(plain * (root_two if at % 2 else 1) * Fraction(2) ** (at // 2) for at in steps)
+        steps = _SLOPES if self.n_problems == 1 else _SLOPES_MORE_CLASSES
+        return tuple(plain * _QUARTERS[at % 4] * Fraction(2) ** (at // 4) for at in steps)
 
     @cached_property
     def offsets(self) -> tuple[Fraction, ...]:
@@ -88,9 +92,17 @@ class LinkOptions:
         return Link(float(self.slopes[slope]), float(self.offsets[offset]), weights, True)
 
     def scores(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Score links for two classes by how many rows stand at each (class, level)."""
-        losses = _losses(self)
-        return -np.asarray(np.einsum("ocl,cl->o", losses, counts))
+        """Score links for two classes by how many rows stand at each (class, level).
+
+        Where probabilities are right, there are as many rows of the less likely class as the odds
+        against it say, at any votes. So let a row of the first class count plus, and one of the
+        second minus: half if the link predicts the other class, and less by the odds against that
+        if it predicts the row's own. These add up to nothing, by any weights of the votes: here
+        once with weights near even votes, where decisions are made, and once with the votes
+        themselves. The score is minus the larger of the two sums, whatever their signs.
+        """
+        sums = np.einsum("wocl,cl->wo", _gaps(self), counts)
+        return -np.asarray(np.abs(sums).max(axis=0))
 
     def lead_scores(
         self, margins: NDArray[np.int64], labels: NDArray[np.integer]
@@ -165,25 +177,37 @@ class CutOptions:
 
 
 @lru_cache(maxsize=16)
-def _losses(options: LinkOptions) -> NDArray[np.int64]:
-    """Return the squared error of each link for a row of each class and level."""
-    n_votes = options.n_votes
-    one = 1 << _EXP_BITS
+def _gaps(options: LinkOptions) -> NDArray[np.int64]:
+    """Return what a row of each class and level adds to the two sums of each link."""
+    n_votes, half = options.n_votes, 1 << (LOSS_BITS - 1)
     levels = np.arange(n_votes + 1)
-    # Votes for the second class minus those for the first, in half votes: a row of the second
-    # class at level v has v votes for it.
-    halves = 2 * np.stack([n_votes - 2 * levels, 2 * levels - n_votes])
+    # Votes for the second class minus those for the first: a row of the second class at level v
+    # has v votes for it.
+    votes = np.stack([n_votes - 2 * levels, 2 * levels - n_votes])
+    near, along = _weights(options)
+    weights = np.stack([near[np.abs(votes)], np.sign(votes) * along[np.abs(votes)]])
+    own = np.array([[-1], [1]])  # which votes are for the row's class
+    most = int(2 * n_votes + 2 * max(map(abs, options.offsets)))
     tables = []
     for slope in options.slopes:
-        most = int(2 * n_votes + 2 * max(map(abs, options.offsets)))
-        odds = np.array(_exps(slope / 2, most), dtype=np.int64)
+        odds = np.array(_exps(slope / 2, most), dtype=np.int64) >> (_EXP_BITS + 1 - LOSS_BITS)
         for offset in options.offsets:
-            beyond = halves - int(2 * offset)
-            likelier = (one << LOSS_BITS) // (one + odds[np.abs(beyond)])
-            second = np.where(beyond >= 0, likelier, (1 << LOSS_BITS) - likelier)
-            miss = np.stack([second[0], (1 << LOSS_BITS) - second[1]])
-            tables.append(miss * miss >> LOSS_BITS)
-    return np.array(tables)
+            halves = own * (2 * votes - int(2 * offset))
+            gap = -own * np.minimum(odds[halves.clip(0)], half)
+            tables.append(np.sign(gap * weights) * (np.abs(gap * weights) >> LOSS_BITS))
+    return np.stack(tables, axis=1)
+
+
+def _weights(options: LinkOptions) -> NDArray[np.int64]:
+    """Return two weights for 0, 1, ... votes: how near that is to none, and how far from it.
+
+    Both are at most 2**LOSS_BITS, and in units of the root of the number of votes.
+    """
+    square, one = options.n_votes * options.at_once, 1 << LOSS_BITS
+    votes = range(options.n_votes + 1)
+    near = [min(one, fixed_exp(Fraction(vote * vote, 2 * square), LOSS_BITS)) for vote in votes]
+    along = [min(one, isqrt((vote * one) ** 2 // square)) for vote in votes]
+    return np.array([near, along], dtype=np.int64)
 
 
 @lru_cache(maxsize=64)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smoothboost.fitting.calibrating import LINK_RANGE, LOSS_BITS, LinkOptions, _gaps
+from smoothboost.fitting.calibrating import LINK_RANGE, LOSS_BITS, LinkOptions, _gaps, _losses
 
 ONE = 1 << LOSS_BITS
 votes = st.integers(1, 12) | st.sampled_from([25, 49, 99])
@@ -23,6 +23,18 @@ def second_share(slope, offset, ahead):
     return 1 / (1 + exp(-float(slope) * (ahead - float(offset))))
 
 
+def naive_losses(options):
+    """The squared error of each link for a row of each (class, level)."""
+    n_votes, losses = options.n_votes, []
+    for slope, offset in product(options.slopes, options.offsets):
+        table = np.zeros((2, n_votes + 1))
+        for label, level in np.ndindex(2, n_votes + 1):
+            ahead = 2 * level - n_votes if label else n_votes - 2 * level
+            table[label, level] = (label - second_share(slope, offset, ahead)) ** 2
+        losses.append(table)
+    return np.array(losses)
+
+
 def naive_gaps(options):
     """What a row of each (class, level) adds to the two sums of each link, in units of a row."""
     n_votes, tables = options.n_votes, []
@@ -33,7 +45,8 @@ def naive_gaps(options):
             ahead = 2 * level - n_votes if label else n_votes - 2 * level
             share = second_share(slope, offset, ahead)
             gap = (share - label) / max(share, 1 - share) / 2
-            near, along = exp(-((ahead / root) ** 2) / 2), max(-1, min(1, ahead / root))
+            near = (1 + exp(-((ahead / root) ** 2) / 2)) / 2
+            along = max(-1, min(1, ahead / root))
             table[:, label, level] = gap * near, gap * along
         tables.append(table)
     return np.stack(tables, axis=1)
@@ -49,9 +62,70 @@ def naive_lead_loss(slope, margins, label):
 
 
 @settings(deadline=None, max_examples=30)
+@given(votes)
+def test_losses_are_squared_errors_within_rounding_and_between_none_and_one(n_votes):
+    options = LinkOptions(n_votes, 1)
+    losses = _losses(options)
+    assert losses.dtype == np.int64
+    assert losses.min() >= 0
+    assert losses.max() <= ONE
+    # A share is off by less than two units, and its square by less than five.
+    assert np.abs(losses - ONE * naive_losses(options)).max() < 5
+
+
+@settings(deadline=None, max_examples=30)
+@given(votes, st.integers(0, 2**32 - 1))
+def test_scores_are_minus_the_sum_of_the_losses_of_all_rows(n_votes, seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 50, (2, n_votes + 1))
+    options = LinkOptions(n_votes, 1)
+    scores = options.scores(counts)
+    assert scores.shape == (len(options),)
+    assert scores.dtype == np.int64
+    losses = _losses(options)
+    assert scores.tolist() == [
+        -sum(int(each[group]) * int(counts[group]) for group in np.ndindex(counts.shape))
+        for each in losses
+    ]
+    naive = -(naive_losses(options) * counts).sum(axis=(1, 2))
+    assert np.abs(scores / ONE - naive).max() <= 5 * counts.sum() / ONE + 1e-9
+
+
+def test_a_billion_rows_do_not_overflow():
+    options = LinkOptions(3, 1)
+    counts = np.full((2, 4), 2**29)
+    expected = -(_losses(options).astype(object) * 2**29).sum(axis=(1, 2))
+    assert options.scores(counts).tolist() == expected.tolist()
+
+
+def test_no_replaced_row_moves_scores_further_apart_than_the_range_and_one_comes_close():
+    """All tables of three rows, and all their neighbours; a row near certainty comes closest."""
+    largest = 0
+    for n_votes in (1, 2, 9):
+        options = LinkOptions(n_votes, 1)
+        places = [(label, level) for label in (0, 1) for level in (0, n_votes // 2, n_votes)]
+
+        def scores(rows, n_votes=n_votes, options=options):
+            counts = np.zeros((2, n_votes + 1), dtype=np.int64)
+            for row in rows:
+                counts[row] += 1
+            return options.scores(counts)
+
+        for others in combinations_with_replacement(places, 2):
+            each = np.stack([scores((*others, row)) for row in places])
+            changes = each[:, None] - each[None]
+            assert np.abs(changes).max() <= LINK_RANGE // 2
+            largest = max(largest, int(np.ptp(changes, axis=2).max()))
+    assert 0.45 * LINK_RANGE < largest <= LINK_RANGE
+
+
+# Two classes, where the density follows the errors ---------------------------------------------
+
+
+@settings(deadline=None, max_examples=30)
 @given(votes, st.sampled_from([1, 3]))
 def test_gaps_are_those_of_the_twin_within_rounding_and_at_most_half_a_row(n_votes, at_once):
-    options = LinkOptions(n_votes, 1, at_once)
+    options = LinkOptions(n_votes, 1, at_once, follows=True)
     gaps = _gaps(options)
     assert gaps.dtype == np.int64
     assert np.abs(gaps).max() <= ONE // 2
@@ -63,7 +137,7 @@ def test_gaps_are_those_of_the_twin_within_rounding_and_at_most_half_a_row(n_vot
 def test_scores_are_minus_the_larger_sum_of_the_gaps_of_all_rows(n_votes, seed):
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, 50, (2, n_votes + 1))
-    options = LinkOptions(n_votes, 1)
+    options = LinkOptions(n_votes, 1, follows=True)
     scores = options.scores(counts)
     assert scores.shape == (len(options),)
     assert scores.dtype == np.int64
@@ -76,7 +150,7 @@ def test_scores_are_minus_the_larger_sum_of_the_gaps_of_all_rows(n_votes, seed):
 @pytest.mark.parametrize(("at_once", "index"), [(1, 40), (1, 150), (3, 77), (3, 200)])
 def test_the_best_link_is_the_one_that_the_rows_follow(at_once, index):
     """Rows whose classes have the probabilities of a link, at all votes: no sum is far from 0."""
-    options = LinkOptions(99, 1, at_once)
+    options = LinkOptions(99, 1, at_once, follows=True)
     link = options.link(index, (1.0, 1.0))
     ahead = np.arange(-99, 100, 2)
     rows = 1e9 * np.exp(-((ahead / 30) ** 2))
@@ -87,19 +161,19 @@ def test_the_best_link_is_the_one_that_the_rows_follow(at_once, index):
     assert scores.max() > -1e-5 * ONE * counts.sum()
 
 
-def test_a_billion_rows_do_not_overflow():
-    options = LinkOptions(3, 1)
+def test_sums_over_a_billion_rows_do_not_overflow():
+    options = LinkOptions(3, 1, follows=True)
     counts = np.full((2, 4), 2**29)
     sums = (_gaps(options).astype(object) * 2**29).sum(axis=(2, 3))
     expected = -np.abs(sums).max(axis=0)
     assert options.scores(counts).tolist() == expected.tolist()
 
 
-def test_no_replaced_row_moves_scores_further_apart_than_the_range_and_one_comes_close():
+def test_no_replaced_row_moves_scores_by_sums_further_apart_than_the_range():
     """All tables of three rows, and all their neighbours, and with many rows beside them."""
     largest = 0
     for n_votes in (1, 2, 9):
-        options = LinkOptions(n_votes, 1)
+        options = LinkOptions(n_votes, 1, follows=True)
         places = [(label, level) for label in (0, 1) for level in (0, n_votes // 2, n_votes)]
 
         def scores(rows, n_votes=n_votes, options=options):
@@ -121,13 +195,13 @@ def test_no_replaced_row_moves_scores_further_apart_than_the_range_and_one_comes
 
 
 @settings(deadline=None)
-@given(st.integers(1, 10_000), st.sampled_from([1, 3, 10]))
-def test_slopes_are_around_the_plain_one_and_offsets_both_ways(n_votes, n_problems):
-    options = LinkOptions(n_votes, n_problems)
+@given(st.integers(1, 10_000), st.sampled_from([1, 3, 10]), st.booleans())
+def test_slopes_are_around_the_plain_one_and_offsets_both_ways(n_votes, n_problems, follows):
+    options = LinkOptions(n_votes, n_problems, follows=follows)
     plain = 2 / sqrt(n_votes)
     assert list(options.slopes) == sorted(set(options.slopes))
     assert any(abs(float(slope) / plain - 1) < 1e-8 for slope in options.slopes)
-    assert max(options.slopes) / min(options.slopes) > (7.9 if n_problems == 1 else 20)
+    assert max(options.slopes) / min(options.slopes) > (7.9 if options.by_sums else 20)
     assert len(set(options.offsets)) == len(options.offsets)
     assert options.offsets[0] == 0
     assert {-offset for offset in options.offsets} == set(options.offsets)
@@ -153,13 +227,26 @@ def test_options_are_exact_numbers_that_every_platform_makes_alike(n_votes, n_pr
 def test_the_slopes_and_offsets_of_25_votes():
     """Written down: whoever changes them changes every calibrated model."""
     options = LinkOptions(25, 1)
-    slopes = [round(float(slope), 3) for slope in options.slopes]
+    assert [round(float(slope), 4) for slope in options.slopes] == [
+        0.05,
+        0.0707,
+        0.1,
+        0.1414,
+        0.2,
+        0.2828,
+        0.4,
+        0.5656,
+        0.8,
+        1.1312,
+    ]
+    halves = [int(2 * offset) for offset in options.offsets if offset >= 0]
+    assert halves == [0, 1, 2, 3, 4, 5, 7, 10, 13, 17, 22]
+    follows = LinkOptions(25, 1, follows=True)
+    slopes = [round(float(slope), 3) for slope in follows.slopes]
     assert slopes[:6] == [0.141, 0.168, 0.2, 0.238, 0.283, 0.336]
     assert slopes[6:] == [0.4, 0.476, 0.566, 0.673, 0.8, 0.951, 1.131]
-    halves = [int(2 * offset) for offset in options.offsets if offset >= 0]
+    halves = [int(2 * offset) for offset in follows.offsets if offset >= 0]
     assert halves == [0, 1, 2, 3, 4, 6, 9, 14, 22]
-    more = [round(float(slope), 3) for slope in LinkOptions(25, 3).slopes]
-    assert more == [0.05, 0.071, 0.1, 0.141, 0.2, 0.283, 0.4, 0.566, 0.8, 1.131]
 
 
 @settings(deadline=None, max_examples=30)
@@ -169,12 +256,28 @@ def test_the_chosen_link_has_the_probabilities_that_were_scored(n_votes, data):
     index = data.draw(st.integers(0, len(options) - 1))
     link = options.link(index, (1.0, 1.0))
     assert link.calibrated
+    losses = _losses(options)[index] / ONE
+    levels = np.arange(n_votes + 1)
+    for label in (0, 1):
+        own = np.stack([n_votes - levels, levels] if label else [levels, n_votes - levels], axis=1)
+        share = link.probabilities(own)[:, label]
+        assert np.abs((1 - share) ** 2 - losses[label]).max() < 1e-4
+
+
+@settings(deadline=None, max_examples=30)
+@given(votes, st.data())
+def test_the_chosen_link_has_the_odds_that_were_summed(n_votes, data):
+    options = LinkOptions(n_votes, 1, follows=True)
+    index = data.draw(st.integers(0, len(options) - 1))
+    link = options.link(index, (1.0, 1.0))
+    assert link.calibrated
     levels = np.arange(n_votes + 1)
     for label in (0, 1):
         own = np.stack([n_votes - levels, levels] if label else [levels, n_votes - levels], axis=1)
         share = link.probabilities(own)[:, label]
         ahead = np.abs(2 * levels - n_votes)
-        gap = np.minimum(1, 1 / share - 1) / 2 * np.exp(-(ahead**2) / (2 * n_votes))
+        near = (1 + np.exp(-(ahead**2) / (2 * n_votes))) / 2
+        gap = np.minimum(1, 1 / share - 1) / 2 * near
         assert np.abs(gap - np.abs(_gaps(options)[0, index, label] / ONE)).max() < 1e-4
 
 

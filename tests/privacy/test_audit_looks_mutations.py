@@ -142,10 +142,12 @@ def test_several_looks_charged_as_one_are_caught(monkeypatch, setting):
     assert worst(setting) > 1.01
 
 
-def test_half_the_range_of_links_is_caught(monkeypatch):
-    assert worst(LINK, MUCH) <= 1 + ROUNDING
+@pytest.mark.parametrize("follows", [False, True])
+def test_half_the_range_of_links_is_caught(monkeypatch, follows):
+    setting = replace(LINK, follows=follows)
+    assert worst(setting, MUCH) <= 1 + ROUNDING
     monkeypatch.setattr(plan_module, "LINK_RANGE", LINK_RANGE // 2)
-    assert worst(LINK, MUCH) > 1.01
+    assert worst(setting, MUCH) > 1.01
 
 
 def test_half_the_range_of_thresholds_is_caught(monkeypatch):

@@ -248,14 +248,17 @@ def test_a_look_at_thresholds_has_the_range_of_two_rows(n_votes):
 
 
 @pytest.mark.parametrize("n_votes", [1, 3, 6])
-def test_a_look_at_links_has_the_range_of_two_rows(n_votes):
-    """Links: what a row adds to a sum lies within half a unit of nothing."""
-    options = LinkOptions(n_votes, 1)
-    widths = [
-        int(np.ptp(options.scores(after + others) - options.scores(before + others)))
-        for before, after in replaced_rows(n_votes)
-        for others in np.diag([40, 90]).repeat([1, n_votes], axis=1)[None] * [[[0]], [[1]]]
-    ]
+@pytest.mark.parametrize("follows", [False, True])
+def test_a_look_at_links_has_the_range_of_two_rows(n_votes, follows):
+    """Links: a squared error, or what a row adds to a sum, lies in an interval of one unit."""
+    options = LinkOptions(n_votes, 1, follows=follows)
+    others = np.zeros((2, n_votes + 1), dtype=np.int64)
+    widths = []
+    for others[:, [0, -1]] in (0, [[4, 63], [78, 5]]):
+        widths += [
+            int(np.ptp(options.scores(after + others) - options.scores(before + others)))
+            for before, after in replaced_rows(n_votes)
+        ]
     assert LINK_RANGE // 2 < max(widths) <= LINK_RANGE
 
 

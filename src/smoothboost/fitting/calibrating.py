@@ -1,14 +1,17 @@
 """The look after the last round: which link from votes to probabilities fits the rows best.
 
-The options are public links: slopes, and for two classes offsets too. With two classes an option's
-score is minus how far two sums over the rows are from 0, which they are near if probabilities are
-right. A sum moves in proportion to the error of a link, and a squared error hardly at all near
-the best one: so noise does less to the choice. With more classes the score is minus the squared
-error (Brier's score) of the leading class. All scores are integers.
+The options are public links: slopes, and for two classes offsets too. An option's score is minus
+the squared error (Brier's score) of its probabilities over the rows, in integers.
+
+With two classes and a density that follows the errors, votes are spread by about the root of their
+number, and more is known of the links that may fit. There the score is minus how far two sums over
+the rows are from 0, which they are near if probabilities are right: these move in proportion to
+the error of a link, and a squared error hardly at all near the best one, so noise does less.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -37,10 +40,10 @@ What a row that is right counts lies between 0 and 2**COST_BITS, whatever the th
 """
 
 _EXP_BITS = 40
-_SLOPES = range(-6, 7)  # quarters of a doubling of the plain link's
-_SLOPES_MORE_CLASSES = range(-12, 7, 2)
+_SLOPES, _SLOPES_FOLLOWING = range(-12, 7, 2), range(-6, 7)  # quarters of a doubling
 _QUARTERS = (Fraction(1), Fraction(1189, 1000), Fraction(1414, 1000), Fraction(1682, 1000))
-_OFFSETS = (0, 5, 10, 15, 20, 30, 40, 60, 90, 140, 220)  # hundredths of sqrt(votes)
+_OFFSETS = (0, 5, 10, 15, 20, 30, 40, 55, 75, 100, 130, 170, 220)  # hundredths of sqrt(votes)
+_OFFSETS_FOLLOWING = (0, 5, 10, 15, 20, 30, 40, 60, 90, 140, 220)
 
 
 @dataclass(frozen=True)
@@ -55,17 +58,25 @@ class LinkOptions:
         1 for two classes, the number of classes for more.
     at_once : int, default 1
         How many of the votes are cast together: they tend to agree.
+    follows : bool, default False
+        Whether the density follows the errors.
     """
 
     n_votes: int
     n_problems: int
     at_once: int = 1
+    follows: bool = False
+
+    @property
+    def by_sums(self) -> bool:
+        """Whether links are scored by sums that should be 0, and not by squared errors."""
+        return self.follows and self.n_problems == 1
 
     @cached_property
     def slopes(self) -> tuple[Fraction, ...]:
         """Slopes around that of the plain link, 2 / sqrt(votes); the same on every platform."""
         plain = Fraction(2 * 10**9, isqrt(self.n_votes * self.at_once * 10**18))
-        steps = _SLOPES if self.n_problems == 1 else _SLOPES_MORE_CLASSES
+        steps = _SLOPES_FOLLOWING if self.by_sums else _SLOPES
         return tuple(plain * _QUARTERS[at % 4] * Fraction(2) ** (at // 4) for at in steps)
 
     @cached_property
@@ -76,7 +87,7 @@ class LinkOptions:
         halves = sorted(
             {
                 max(at and 1, isqrt(4 * self.n_votes * self.at_once * at * at) // 100)
-                for at in _OFFSETS
+                for at in (_OFFSETS_FOLLOWING if self.by_sums else _OFFSETS)
             }
         )
         return tuple(
@@ -94,13 +105,16 @@ class LinkOptions:
     def scores(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Score links for two classes by how many rows stand at each (class, level).
 
-        Where probabilities are right, there are as many rows of the less likely class as the odds
-        against it say, at any votes. So let a row of the first class count plus, and one of the
-        second minus: half if the link predicts the other class, and less by the odds against that
-        if it predicts the row's own. These add up to nothing, by any weights of the votes: here
-        once with weights near even votes, where decisions are made, and once with the votes
-        themselves. The score is minus the larger of the two sums, whatever their signs.
+        By squared errors, or by sums. Where probabilities are right, there are as many rows of
+        the less likely class as the odds against it say, at any votes. So let a row of the first
+        class count plus, and one of the second minus: half if the link predicts the other class,
+        and less by the odds against that if it predicts the row's own. These add up to nothing
+        by any weights of the votes: here once with larger weights near even votes, where
+        decisions are made, and once with the votes themselves. The score is minus the larger of
+        the two sums, whatever their signs.
         """
+        if not self.by_sums:
+            return -np.asarray(np.einsum("ocl,cl->o", _losses(self), counts))
         sums = np.einsum("wocl,cl->wo", _gaps(self), counts)
         return -np.asarray(np.abs(sums).max(axis=0))
 
@@ -177,25 +191,49 @@ class CutOptions:
 
 
 @lru_cache(maxsize=16)
+def _losses(options: LinkOptions) -> NDArray[np.int64]:
+    """Return the squared error of each link for a row of each class and level."""
+    one = 1 << _EXP_BITS
+    tables = []
+    for odds, beyond_offsets in _odds(options):
+        for beyond in beyond_offsets:
+            likelier = (one << LOSS_BITS) // (one + odds[np.abs(beyond)])
+            second = np.where(beyond >= 0, likelier, (1 << LOSS_BITS) - likelier)
+            miss = np.stack([second[0], (1 << LOSS_BITS) - second[1]])
+            tables.append(miss * miss >> LOSS_BITS)
+    return np.array(tables)
+
+
+@lru_cache(maxsize=16)
 def _gaps(options: LinkOptions) -> NDArray[np.int64]:
     """Return what a row of each class and level adds to the two sums of each link."""
-    n_votes, half = options.n_votes, 1 << (LOSS_BITS - 1)
-    levels = np.arange(n_votes + 1)
-    # Votes for the second class minus those for the first: a row of the second class at level v
-    # has v votes for it.
-    votes = np.stack([n_votes - 2 * levels, 2 * levels - n_votes])
+    votes = _votes_ahead(options.n_votes)
     near, along = _weights(options)
     weights = np.stack([near[np.abs(votes)], np.sign(votes) * along[np.abs(votes)]])
     own = np.array([[-1], [1]])  # which votes are for the row's class
-    most = int(2 * n_votes + 2 * max(map(abs, options.offsets)))
+    half = 1 << (LOSS_BITS - 1)
     tables = []
-    for slope in options.slopes:
-        odds = np.array(_exps(slope / 2, most), dtype=np.int64) >> (_EXP_BITS + 1 - LOSS_BITS)
-        for offset in options.offsets:
-            halves = own * (2 * votes - int(2 * offset))
-            gap = -own * np.minimum(odds[halves.clip(0)], half)
+    for odds, beyond_offsets in _odds(options):
+        halves_of_odds = np.minimum(odds >> (_EXP_BITS + 1 - LOSS_BITS), half)
+        for beyond in beyond_offsets:
+            gap = -own * halves_of_odds[(own * beyond).clip(0)]
             tables.append(np.sign(gap * weights) * (np.abs(gap * weights) >> LOSS_BITS))
     return np.stack(tables, axis=1)
+
+
+def _votes_ahead(n_votes: int) -> NDArray[np.int64]:
+    """Return the votes for the second class minus those for the first, for (class, level)."""
+    levels = np.arange(n_votes + 1)  # a row of the second class at level v has v votes for it
+    return np.stack([n_votes - 2 * levels, 2 * levels - n_votes])
+
+
+def _odds(options: LinkOptions) -> Iterator[tuple[NDArray[np.int64], list[NDArray[np.int64]]]]:
+    """Give, for each slope, the odds at half votes beyond an offset, and where rows stand there."""
+    halves = 2 * _votes_ahead(options.n_votes)
+    beyond_offsets = [halves - int(2 * offset) for offset in options.offsets]
+    most = int(2 * options.n_votes + 2 * max(map(abs, options.offsets)))
+    for slope in options.slopes:
+        yield np.array(_exps(slope / 2, most), dtype=np.int64), beyond_offsets
 
 
 def _weights(options: LinkOptions) -> NDArray[np.int64]:
@@ -205,7 +243,8 @@ def _weights(options: LinkOptions) -> NDArray[np.int64]:
     """
     square, one = options.n_votes * options.at_once, 1 << LOSS_BITS
     votes = range(options.n_votes + 1)
-    near = [min(one, fixed_exp(Fraction(vote * vote, 2 * square), LOSS_BITS)) for vote in votes]
+    falls = [fixed_exp(Fraction(vote * vote, 2 * square), LOSS_BITS) for vote in votes]
+    near = [min(one, (one + fall) >> 1) for fall in falls]  # there may be no votes near none
     along = [min(one, isqrt((vote * one) ** 2 // square)) for vote in votes]
     return np.array([near, along], dtype=np.int64)
 

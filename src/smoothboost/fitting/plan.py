@@ -121,7 +121,8 @@ class Plan:
     @cached_property
     def links(self) -> LinkOptions:
         """The links that the last look chooses among."""
-        return LinkOptions(self.measure.n_rounds, self.n_problems, self.n_rules)
+        follows = self.following is not None
+        return LinkOptions(self.measure.n_rounds, self.n_problems, self.n_rules, follows)
 
     @property
     def cuts(self) -> CutOptions:

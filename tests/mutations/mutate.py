@@ -197,6 +197,9 @@ def page_of(mutants: Sequence[Mutant], ends: Sequence[str]) -> str:
 def main() -> int:
     """Try all mutants, or those whose names are given; print the page."""
     mutants = [each for each in listed() if not sys.argv[1:] or each.name in sys.argv[1:]]
+    if not mutants:
+        print("Expected names of mutants that are listed, or none.", file=sys.stderr)
+        return 2
     ends, living = [], 0
     with workshop() as shop:
         shop.expect_passes(mutant.check for mutant in mutants)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from smoothboost.auditing.exhaustive import (
     MECHANISMS,
@@ -33,9 +34,15 @@ __all__ = [
     "leaves_of",
     "outputs_of",
     "part_after",
+    "slow",
     "splits_of",
     "unclipped",
 ]
+
+
+def slow(*settings):
+    """Leave settings out of CI, where smaller ones beside them walk the same way."""
+    return [pytest.param(setting, marks=pytest.mark.slow) for setting in settings]
 
 
 def unclipped(self, counts):

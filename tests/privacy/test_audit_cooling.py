@@ -24,6 +24,7 @@ EPSILON = Fraction(1)
 ROUNDING = 1e-9
 FALLS: dict[str, Any] = {"cooling": Fraction(7, 10)}
 FIFTH = Fraction(1, 5)
+N_PATHS = 16  # all of two classes' 1-rules and trees
 SETTINGS = {
     "1-rules": Setting(5, 2, 4, FIFTH, FIFTH, columns="Boolean", **FALLS),
     "three classes": Setting(4, 3, 10, Fraction(1, 4), FIFTH, columns="Boolean", **FALLS),
@@ -35,7 +36,7 @@ SETTINGS = {
         4, 2, 4, Fraction(1, 4), FIFTH, learner=TopDown(1, "entropy"), columns="Boolean", **FALLS
     ),
 }
-WHOLE = Setting(5, 2, 5, FIFTH, Fraction(1, 20), columns="Boolean", **FALLS)
+WHOLE = Setting(4, 2, 5, Fraction(1, 4), Fraction(1, 20), columns="Boolean", **FALLS)
 
 
 def opposites_of(setting, candidates):
@@ -59,18 +60,20 @@ def share_of_last_round(setting):
     candidates = setting.candidates[0]
     opposites = opposites_of(setting, candidates)
     others = (0,) * (setting.n_problems - 1)  # rules of the other classes, which take turns
+    charged = {}
+    for mechanism in MECHANISMS:
+        stages = setting.plan(mechanism, EPSILON).stages
+        rates = (stage.rate * stage.ranges[-1] * stage.choice.times for stage in stages)
+        charged[mechanism, EPSILON] = float(sum(rates))
     worst = 0.0
-    for first, (then, back) in islice(product(opposites, opposites.items()), 24):
+    for first, (then, back) in islice(product(opposites, opposites.items()), N_PATHS):
         outcomes = (*first, *others, *then, *others, *back, *others)
         losses = audit(
             setting,
             (EPSILON,),
             partial(part_after, outcomes=outcomes, n_choices=candidates.n_choices),
         )
-        for mechanism in MECHANISMS:
-            stages = setting.plan(mechanism, EPSILON).stages
-            charged = sum(stage.rate * stage.ranges[-1] * stage.choice.times for stage in stages)
-            worst = max(worst, losses[mechanism, EPSILON] / float(charged))
+        worst = max(worst, *(loss / charged[asked] for asked, loss in losses.items()))
     return worst
 
 

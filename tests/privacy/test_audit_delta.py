@@ -10,7 +10,15 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from boosting_audit import MECHANISMS, SET_RULE, Setting, audit_delta, domain_of, outputs_of
+from boosting_audit import (
+    MECHANISMS,
+    SET_RULE,
+    Setting,
+    audit_delta,
+    domain_of,
+    outputs_of,
+    slow,
+)
 
 from smoothboost import PairRule, TopDown
 from smoothboost.fitting import pricing
@@ -31,8 +39,8 @@ SETTINGS = [
         Setting(4, 2, 1, *MEASURE, delta=delta),
         Setting(3, 2, 3, *MEASURE, delta=delta, columns="Boolean"),
         Setting(4, 2, 2, *CEILING, delta=delta, **FOLLOWS),
-        Setting(3, 2, 3, *CEILING, delta=delta, look_share=Fraction(1, 20), **FOLLOWS),
-        Setting(2, 3, 4, *CEILING, delta=delta, **FOLLOWS),
+        Setting(2, 2, 3, *CEILING, delta=delta, look_share=Fraction(1, 20), **FOLLOWS),
+        Setting(1, 3, 4, *CEILING, delta=delta, **FOLLOWS),
         Setting(3, 2, 2, *CEILING, delta=delta, link_share=Fraction(1, 4), columns="Boolean"),
         Setting(3, 2, 2, *CEILING, delta=delta, class_share=Fraction(1, 4), columns="Boolean"),
         Setting(3, 2, 2, *CEILING, delta=delta, learner=SET_RULE, columns="category"),
@@ -41,9 +49,19 @@ SETTINGS = [
         Setting(3, 2, 2, *MEASURE, delta=delta, learner=TopDown(1, "entropy"), columns="Boolean"),
     )
 ]
+LARGER = slow(
+    *(
+        setting
+        for delta in (0.01, 0.1)
+        for setting in (
+            Setting(3, 2, 3, *CEILING, delta=delta, look_share=Fraction(1, 20), **FOLLOWS),
+            Setting(2, 3, 4, *CEILING, delta=delta, **FOLLOWS),
+        )
+    )
+)
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("setting", [*SETTINGS, *LARGER], ids=str)
 def test_no_more_than_delta_lies_beyond_epsilon(setting):
     for (mechanism, epsilon), found in audit_delta(setting, EPSILONS).items():
         assert found <= setting.delta + ROUNDING, (mechanism, epsilon)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from boosting_audit import MECHANISMS, SET_RULE, Setting, audit, part_after
+from boosting_audit import MECHANISMS, SET_RULE, Setting, audit, part_after, slow
 
 from smoothboost import PairRule, TopDown
 from smoothboost.fitting.boost import Booster
@@ -24,6 +24,13 @@ HALF = Fraction(1, 2)
 CEILING = (Fraction(4, 5), Fraction(1))
 FOLLOWS: dict[str, Any] = {"follows": True, "columns": "Boolean"}
 WEIGHTS = (Fraction(1), Fraction(3))
+CLIPPING = (Fraction(2, 5), Fraction(2))
+ALL_LOOKS: dict[str, Any] = {
+    "look_share": HALF / 2,
+    "class_share": HALF / 2,
+    "link_share": HALF / 4,
+    **FOLLOWS,
+}
 
 FOLLOWING = [
     *(Setting(n_rows, 2, 2, *CEILING, follows=True) for n_rows in (1, 2, 3)),
@@ -31,8 +38,8 @@ FOLLOWING = [
     Setting(5, 2, 2, Fraction(3, 5), Fraction(3), **FOLLOWS),
     Setting(3, 2, 3, Fraction(4, 5), "auto", **FOLLOWS),  # a learning rate that follows too
     Setting(4, 2, 2, *CEILING, WEIGHTS, **FOLLOWS),
-    Setting(3, 2, 3, *CEILING, WEIGHTS, **FOLLOWS),
-    *(Setting(n, 3, 4, *CEILING, **FOLLOWS) for n in (1, 2)),
+    Setting(2, 2, 3, *CEILING, WEIGHTS, **FOLLOWS),
+    Setting(1, 3, 4, *CEILING, **FOLLOWS),
     Setting(2, 3, 4, *CEILING, tuple(map(Fraction, (1, 3, 2))), **FOLLOWS),
     Setting(2, 2, 2, *CEILING, learner=PairRule(), follows=True),
     Setting(3, 2, 2, *CEILING, learner=PairRule(), follows=True, columns="number"),
@@ -42,7 +49,7 @@ FOLLOWING = [
         for n_rows in (2, 3, 4)
     ),
     Setting(2, 2, 2, *CEILING, learner=TopDown(1, "entropy"), follows=True),
-    Setting(2, 3, 4, *CEILING, learner=TopDown(1), **FOLLOWS),
+    Setting(1, 3, 4, *CEILING, learner=TopDown(1), **FOLLOWS),
 ]
 RARER = [
     *(
@@ -61,10 +68,11 @@ RARER = [
 ]
 SETS = [
     Setting(n_rows, 2, n_rounds, *measure, learner=SET_RULE, columns="category", follows=follows)
-    for measure in (CEILING, (Fraction(2, 5), Fraction(2)))
-    for n_rounds, most_rows, follows in ((1, 5, False), (2, 3, False), (2, 3, True))
+    for measure in (CEILING, CLIPPING)
+    for n_rounds, most_rows, follows in ((1, 5, False), (2, 3, False), (2, 2, True))
     for n_rows in range(2, most_rows + 1)
 ] + [
+    Setting(3, 2, 2, *CLIPPING, learner=SET_RULE, columns="category", follows=True),
     Setting(3, 2, 2, *CEILING, WEIGHTS, learner=SET_RULE, columns="category"),
     Setting(2, 3, 2, *CEILING, learner=SET_RULE, columns="category"),
 ]
@@ -74,19 +82,27 @@ LAST = [
     Setting(4, 2, 1, *CEILING, class_share=HALF),
     Setting(3, 2, 2, *CEILING, link_share=HALF, columns="Boolean"),
     Setting(3, 2, 2, *CEILING, link_share=HALF / 2, look_share=HALF / 2, **FOLLOWS),
-    Setting(
-        3, 2, 2, *CEILING, class_share=HALF / 2, look_share=HALF / 2, link_share=HALF / 4, **FOLLOWS
-    ),
+    Setting(2, 2, 2, *CEILING, **ALL_LOOKS),
     Setting(3, 2, 1, *CEILING, learner=SET_RULE, columns="category", link_share=HALF),
     *(  # make audit-full has more rows and rounds
-        Setting(3, 2, 1, *CEILING, columns="Boolean", link_share=HALF, costs=costs)
-        for costs in ((1.0, 1.0), (1.0, 20.0))
+        Setting(n, 2, 1, *CEILING, columns="Boolean", link_share=HALF, costs=costs)
+        for n, costs in ((2, (1.0, 1.0)), (3, (1.0, 20.0)))
     ),
     Setting(2, 2, 1, *CEILING, learner=PairRule(), link_share=HALF),
     Setting(3, 2, 1, *CEILING, learner=TopDown(1), link_share=HALF, columns="Boolean"),
-    Setting(2, 3, 3, *CEILING, link_share=HALF, columns="Boolean"),
+    Setting(1, 3, 3, *CEILING, link_share=HALF, columns="Boolean"),
+    Setting(2, 3, 1, *CEILING, link_share=HALF, columns="Boolean"),
     Setting(2, 3, 1, *CEILING, class_share=HALF, columns="Boolean"),
 ]
+LARGER = slow(
+    Setting(3, 2, 3, *CEILING, WEIGHTS, **FOLLOWS),
+    Setting(2, 3, 4, *CEILING, **FOLLOWS),
+    Setting(2, 3, 4, *CEILING, learner=TopDown(1), **FOLLOWS),
+    Setting(3, 2, 2, *CEILING, learner=SET_RULE, columns="category", follows=True),
+    Setting(3, 2, 2, *CEILING, **ALL_LOOKS),
+    Setting(3, 2, 1, *CEILING, columns="Boolean", link_share=HALF, costs=(1.0, 1.0)),
+    Setting(2, 3, 3, *CEILING, link_share=HALF, columns="Boolean"),
+)
 
 
 def after(*outcomes, n_choices=1):
@@ -94,9 +110,11 @@ def after(*outcomes, n_choices=1):
     return lambda booster: part_after(booster, outcomes, n_choices)
 
 
-@pytest.mark.parametrize("setting", [*FOLLOWING, *RARER, *SETS, *LAST], ids=str)
+@pytest.mark.parametrize("setting", [*FOLLOWING, *RARER, *SETS, *LAST, *LARGER], ids=str)
 def test_no_neighbour_is_told_apart_by_more_than_epsilon(setting):
-    for (mechanism, epsilon), loss in audit(setting, EPSILONS).items():
+    # Of several rounds, the least and the largest budget: one between costs as much to walk.
+    epsilons = EPSILONS if setting.n_rounds == 1 else EPSILONS[::2]
+    for (mechanism, epsilon), loss in audit(setting, epsilons).items():
         assert loss <= epsilon + ROUNDING, (mechanism, epsilon)
 
 
@@ -158,7 +176,7 @@ def test_a_look_at_errors_alone_nearly_attains_its_share(mechanism, n_classes):
     tables = (((0, 0),) * 60, ((0, 0),) * 59 + ((0, 1),))
     candidates: Any = setting.candidates[0]
     always = len(candidates) - (2 if n_classes == 2 else 1)  # "no", or "class 0"
-    losses = audit(setting, EPSILONS, after(always), tables)
+    losses = audit(setting, EPSILONS, after(always), tables, mechanism)
     shares = [losses[mechanism, epsilon] / float(epsilon / 2) for epsilon in EPSILONS]
     assert 0.9 <= max(shares) <= 1 + ROUNDING
 
@@ -177,7 +195,7 @@ def test_audited_densities_start_with_the_rarer_class_that_looks_release():
 def test_a_look_at_the_rarer_class_alone_nearly_attains_its_share(mechanism):
     setting = Setting(60, 2, 1, *CEILING, **FOLLOWS, rarer_share=HALF)
     tables = (((0, 0),) * 60, ((0, 0),) * 59 + ((0, 1),))
-    losses = audit(setting, EPSILONS, after(), tables)
+    losses = audit(setting, EPSILONS, after(), tables, mechanism)
     shares = [losses[mechanism, epsilon] / float(epsilon / 2) for epsilon in EPSILONS]
     assert 0.9 <= max(shares) <= 1 + ROUNDING
 
@@ -192,7 +210,7 @@ def test_a_look_at_classes_alone_nearly_attains_its_share(mechanism, n_classes):
         tuple(sorted(((0, 1 - counted),) * (60 - count) + ((0, counted),) * count))
         for count in (0, 1)
     )
-    losses = audit(setting, EPSILONS, after(0), tables)
+    losses = audit(setting, EPSILONS, after(0), tables, mechanism)
     shares = [losses[mechanism, epsilon] / float(epsilon / 2 / of) for epsilon in EPSILONS]
     assert 0.9 <= max(shares) <= 1 + ROUNDING
 

@@ -23,10 +23,10 @@ ROUNDING = 1e-9
 MOST = Fraction(9, 10)
 CEILING = (Fraction(4, 5), Fraction(1))
 LOOK = Setting(4, 2, 2, *CEILING, follows=True, look_share=MOST, columns="Boolean")
-TWO_LOOKS = Setting(3, 2, 3, *CEILING, follows=True, look_share=MOST, columns="Boolean")
+TWO_LOOKS = Setting(2, 2, 3, *CEILING, follows=True, look_share=MOST, columns="Boolean")
 CLASS = Setting(4, 2, 1, *CEILING, class_share=MOST, columns="Boolean")
 RARER = Setting(5, 2, 1, *CEILING, follows=True, rarer_share=MOST, columns="Boolean")
-CLASSES = Setting(3, 3, 1, *CEILING, class_share=MOST, columns="Boolean")
+CLASSES = Setting(2, 3, 1, *CEILING, class_share=MOST, columns="Boolean")
 LINK = Setting(3, 2, 1, *CEILING, link_share=MOST, columns="Boolean")
 LABELS, SPLITS = TopDown(1, "entropy", leaf_share=0.9), TopDown(1, "entropy", leaf_share=0.1)
 LITTLE, MUCH = Fraction(1, 4), Fraction(16)  # looks at counts attain most when epsilon is small
@@ -106,7 +106,7 @@ def test_a_start_by_the_rarer_classs_own_rows_is_caught(monkeypatch):
 
 @pytest.mark.parametrize(
     ("learner", "columns"),
-    [(ONE_RULE, "Boolean"), (LABELS, "Boolean"), (SPLITS, "two Booleans")],
+    [(ONE_RULE, "Boolean"), (LABELS, "Boolean"), (SPLITS, "number")],
     ids=["rules", "labels", "splits"],
 )
 def test_ranges_for_a_density_below_the_largest_are_caught(monkeypatch, learner, columns):
@@ -151,9 +151,7 @@ def test_half_the_range_of_links_is_caught(monkeypatch, follows):
 
 
 def test_half_the_range_of_thresholds_is_caught(monkeypatch):
-    setting = Setting(
-        3, 2, 1, *CEILING, columns="Boolean", link_share=Fraction(9, 10), costs=(1, 1)
-    )
+    setting = Setting(2, 2, 1, *CEILING, columns="Boolean", link_share=MOST, costs=(1, 1))
     assert worst(setting, MUCH) <= 1 + ROUNDING
     monkeypatch.setattr(plan_module, "CUT_RANGE", CUT_RANGE // 4)
     assert worst(setting, MUCH) > 1.01

@@ -98,7 +98,7 @@ LEARNERS = [
 @pytest.mark.parametrize("total_bits", [7, 30])
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_no_neighbour_is_told_apart_by_more_than_epsilon(learner, total_bits):
-    setting = Setting(3, 2, 2, Fraction(2, 5), Fraction(1), learner=learner)
+    setting = Setting(2, 2, 2, Fraction(2, 5), Fraction(1), learner=learner)
     with wide_sums(total_bits):
         assert setting.plan("exponential", Fraction(1)).measure.is_wide
         for (mechanism, epsilon), loss in audit(setting, EPSILONS).items():

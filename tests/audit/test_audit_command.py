@@ -6,6 +6,7 @@ import json
 import re
 import sqlite3
 from dataclasses import replace
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -221,9 +222,15 @@ def test_a_guarantee_that_says_less_than_its_choices_add_up_to_is_a_fault():
     assert "add up to 2" in fault
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("delta", [1e-9, 1e-5, 0.1])
-@pytest.mark.parametrize("epsilon", [0.05, 1.0, 20.0])
+@pytest.mark.parametrize(  # every budget, with learners in turn
+    ("epsilon", "delta", "learner"),
+    [
+        (*budget, learner)
+        for budget, learner in zip(
+            product((0.05, 1.0, 20.0), (1e-9, 1e-5, 0.1)), cycle(LEARNERS), strict=False
+        )
+    ],
+)
 def test_a_guarantee_that_says_less_than_its_choices_compose_to_is_a_fault(learner, delta, epsilon):
     schema = load_demo(9, 9).schema
     clf = SmoothBoostClassifier(schema, epsilon=epsilon, delta=delta, learner=learner)

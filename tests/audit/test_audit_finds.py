@@ -116,8 +116,7 @@ def test_the_statistical_audit_of_each_learner_passes(learner):
     assert check.claimed == 4
 
 
-@pytest.mark.parametrize("factor", [3, 5])
-@pytest.mark.parametrize("kind", [PermuteAndFlip, Exponential])
+@pytest.mark.parametrize(("kind", "factor"), [(PermuteAndFlip, 3), (Exponential, 5)])
 def test_a_sampler_with_less_noise_than_it_states_is_found(monkeypatch, kind, factor):
     setting = setting_for("one_rule", 0.0)
     name = "permute_and_flip" if kind is PermuteAndFlip else "exponential"

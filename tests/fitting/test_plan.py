@@ -324,8 +324,9 @@ def look_plan(learner, n_classes=2, epsilon=Fraction(1), n_rows=3000, delta=0.0,
 class TestLooks:
     @every_learner
     @every_delta
-    @every_size
-    @every_calibrate
+    @pytest.mark.parametrize(  # each of three with each delta and learner
+        ("n_classes", "calibrate"), [(2, "auto"), (3, Fraction(0)), (10, Fraction(1, 4))]
+    )
     def test_everything_together_stays_within_epsilon(self, learner, delta, n_classes, calibrate):
         for mechanism in mechanisms_of(learner):
             planned = look_plan(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +99,14 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("how", COMMANDS)
-@neighbours
+# Every neighbour is shown, and every way of showing meets the oddest and another one.
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        *((name, "shown") for name in ROWS),
+        *product(("another label", "odd cells"), [how for how in COMMANDS if how != "shown"]),
+    ],
+)
 def test_the_command_line(tmp_path, name, how):
     def use(rows):
         write(rows, Path("rows.csv"))

@@ -221,7 +221,7 @@ READERS = {
 
 @pytest.mark.parametrize("make", [in_pandas, in_array])
 @pytest.mark.parametrize("column", READERS.values(), ids=READERS.keys())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @example([Decimal("1.1"), Decimal("2.25")])
 @example(["a", b"a"])
 @example(["12", b"12"])
@@ -250,7 +250,7 @@ def test_the_code_of_a_cell_does_not_depend_on_the_other_cells(make, column, con
     ids=["pandas str", "pandas category", "polars", "large_string", "dictionary"],
 )
 @pytest.mark.parametrize("column", READERS.values(), ids=READERS.keys())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.lists(
         st.none()

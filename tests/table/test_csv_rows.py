@@ -64,7 +64,7 @@ def read(text: bytes | memoryview, names: list[str], in_one: bool) -> list[dict[
 
 
 @pytest.mark.parametrize("names", [["x"], ["x", "y"]])
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(text=texts, size=st.integers(1, 9))
 def test_arrow_reads_the_same_rows_in_blocks_as_in_one(names, text, size):
     text = ",".join(names).encode() + b"\n" + text

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,6 +28,12 @@ def data_folder() -> Path:
     if not (folder / "adult.data").exists():
         pytest.skip(f"the real tables are not in {folder}; set SMOOTHBOOST_DATA")
     return folder
+
+
+@pytest.fixture
+def few_budgets(monkeypatch) -> None:
+    """`plan` compares with two other budgets, which take less long to plan than all of them."""
+    monkeypatch.setattr(import_module("smoothboost.cli.plan"), "EPSILONS", (0.5, 4.0))
 
 
 @pytest.fixture

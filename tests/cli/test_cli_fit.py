@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +14,7 @@ from smoothboost import Model, Schema, cli
 from smoothboost.classifier import SmoothBoostClassifier
 from smoothboost.release import display
 
-
-@pytest.fixture(autouse=True)
-def few_other_budgets(monkeypatch):
-    """Let `plan` compare with one other budget: test_cli_plan.py compares with all."""
-    monkeypatch.setattr(import_module("smoothboost.cli.plan"), "EPSILONS", (1.0,))
+pytestmark = pytest.mark.usefixtures("few_budgets")
 
 
 def test_fit_shows_the_plan_and_votes_and_writes_the_model(folder):

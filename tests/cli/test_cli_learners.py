@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,11 +12,7 @@ from smoothboost.classifier import SmoothBoostClassifier
 from smoothboost.release import display
 from smoothboost.release.wording import rule_lines
 
-
-@pytest.fixture(autouse=True)
-def few_other_budgets(monkeypatch):
-    """Let `plan` compare with one other budget: test_cli_plan.py compares with all."""
-    monkeypatch.setattr(import_module("smoothboost.cli.plan"), "EPSILONS", (1.0,))
+pytestmark = pytest.mark.usefixtures("few_budgets")
 
 
 @pytest.fixture

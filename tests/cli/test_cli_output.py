@@ -17,6 +17,8 @@ from smoothboost.cli.showing import NARROWEST, Screen
 from smoothboost.fitting.boost import Booster
 from smoothboost.table import batches
 
+pytestmark = pytest.mark.usefixtures("few_budgets")
+
 PLAN = ("plan", "schema.json", "--rows", 600, "--epsilon", 5)
 
 

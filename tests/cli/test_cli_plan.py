@@ -17,6 +17,7 @@ from smoothboost.release import display
 # plan
 
 
+@pytest.mark.usefixtures("few_budgets")
 def test_plan_says_what_fit_will_spend(folder):
     shown = run("plan", "schema.json", "--rows", 600, "--epsilon", 0.7, "--delta", "1e-6").stdout
     schema = Schema.read("schema.json")
@@ -98,6 +99,7 @@ def spending(shown: str) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.usefixtures("few_budgets")
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
 def test_plan_divides_the_budget_among_rules_and_looks(folder, delta):
     plan = ("plan", "schema.json", "--rows", 60_000, "--epsilon", 2, "--delta", delta)
@@ -119,6 +121,7 @@ def test_plan_divides_the_budget_among_rules_and_looks(folder, delta):
     assert f"rounds                    {spent['rules'][0]}" in shown
 
 
+@pytest.mark.usefixtures("few_budgets")
 def test_plan_says_what_the_density_starts_with_and_follows(folder):
     plan = ("plan", "schema.json", "--rows", 60_000, "--epsilon", 2)
     first = " ".join(run(*plan).stdout.split())
@@ -164,6 +167,7 @@ def test_draft_writes_a_schema_and_says_loudly_that_it_looked(folder):
     assert "smoothboost schema check draft.json rows.csv --target income" in result.stdout
 
 
+@pytest.mark.usefixtures("few_budgets")
 def test_a_draft_can_be_planned_and_fitted_with(folder):
     run("schema", "draft", "rows.csv", "--target", "income", "-o", "draft.json")
     run("plan", "draft.json", "--rows", 600, "--epsilon", 1)

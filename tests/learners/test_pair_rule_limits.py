@@ -109,12 +109,17 @@ def test_rules_keep_within_the_memory_that_they_are_allowed(monkeypatch, bins, m
     column = Numeric(low=0, high=1, bins=bins, missing=False)
     schema = Schema({"a": column, "b": column}, target=[0, 1])
     constraints = Constraints(monotone=frozenset((name, 1) for name in monotone))
+
+    def is_too_little(memory):
+        monkeypatch.setattr(pair_rule, "MEMORY", memory)
+        return is_refused(schema, constraints)
+
     allowed = 1 << 16
-    monkeypatch.setattr(pair_rule, "MEMORY", allowed)
-    assert is_refused(schema, constraints)
-    while is_refused(schema, constraints):
+    assert is_too_little(allowed)
+    while is_too_little(2 * allowed):
+        allowed *= 2
+    while is_too_little(allowed):
         allowed += allowed // 32
-        monkeypatch.setattr(pair_rule, "MEMORY", allowed)
     pair_rule._candidates.cache_clear()
     assert peak_of_a_choice(schema, constraints) <= 1.1 * allowed + (2 << 20)
 

@@ -27,7 +27,7 @@ FIFTH = Fraction(1, 5)
 N_PATHS = 16  # all of two classes' 1-rules and trees
 SETTINGS = {
     "1-rules": Setting(5, 2, 4, FIFTH, FIFTH, columns="Boolean", **FALLS),
-    "three classes": Setting(4, 3, 10, Fraction(1, 4), FIFTH, columns="Boolean", **FALLS),
+    "three classes": Setting(3, 3, 10, Fraction(1, 3), FIFTH, columns="Boolean", **FALLS),
     "class weights": Setting(
         5, 2, 4, FIFTH, FIFTH, (Fraction(1), Fraction(5)), columns="Boolean", **FALLS
     ),

@@ -25,6 +25,7 @@ CEILING = (Fraction(4, 5), Fraction(1))
 FOLLOWS: dict[str, Any] = {"follows": True, "columns": "Boolean"}
 WEIGHTS = (Fraction(1), Fraction(3))
 CLIPPING = (Fraction(2, 5), Fraction(2))
+COSTS = ((1.0, 1.0), (1.0, 20.0))
 ALL_LOOKS: dict[str, Any] = {
     "look_share": HALF / 2,
     "class_share": HALF / 2,
@@ -36,7 +37,7 @@ FOLLOWING = [
     *(Setting(n_rows, 2, 2, *CEILING, follows=True) for n_rows in (1, 2, 3)),
     Setting(5, 2, 2, *CEILING, **FOLLOWS),
     Setting(5, 2, 2, Fraction(3, 5), Fraction(3), **FOLLOWS),
-    Setting(3, 2, 3, Fraction(4, 5), "auto", **FOLLOWS),  # a learning rate that follows too
+    Setting(2, 2, 3, Fraction(4, 5), "auto", **FOLLOWS),  # a learning rate that follows too
     Setting(4, 2, 2, *CEILING, WEIGHTS, **FOLLOWS),
     Setting(2, 2, 3, *CEILING, WEIGHTS, **FOLLOWS),
     Setting(1, 3, 4, *CEILING, **FOLLOWS),
@@ -72,7 +73,6 @@ SETS = [
     for n_rounds, most_rows, follows in ((1, 5, False), (2, 3, False), (2, 2, True))
     for n_rows in range(2, most_rows + 1)
 ] + [
-    Setting(3, 2, 2, *CLIPPING, learner=SET_RULE, columns="category", follows=True),
     Setting(3, 2, 2, *CEILING, WEIGHTS, learner=SET_RULE, columns="category"),
     Setting(2, 3, 2, *CEILING, learner=SET_RULE, columns="category"),
 ]
@@ -85,8 +85,8 @@ LAST = [
     Setting(2, 2, 2, *CEILING, **ALL_LOOKS),
     Setting(3, 2, 1, *CEILING, learner=SET_RULE, columns="category", link_share=HALF),
     *(  # make audit-full has more rows and rounds
-        Setting(n, 2, 1, *CEILING, columns="Boolean", link_share=HALF, costs=costs)
-        for n, costs in ((2, (1.0, 1.0)), (3, (1.0, 20.0)))
+        Setting(2, 2, 1, *CEILING, columns="Boolean", link_share=HALF, costs=costs)
+        for costs in COSTS
     ),
     Setting(2, 2, 1, *CEILING, learner=PairRule(), link_share=HALF),
     Setting(3, 2, 1, *CEILING, learner=TopDown(1), link_share=HALF, columns="Boolean"),
@@ -95,12 +95,16 @@ LAST = [
     Setting(2, 3, 1, *CEILING, class_share=HALF, columns="Boolean"),
 ]
 LARGER = slow(
+    Setting(3, 2, 3, Fraction(4, 5), "auto", **FOLLOWS),
     Setting(3, 2, 3, *CEILING, WEIGHTS, **FOLLOWS),
     Setting(2, 3, 4, *CEILING, **FOLLOWS),
     Setting(2, 3, 4, *CEILING, learner=TopDown(1), **FOLLOWS),
-    Setting(3, 2, 2, *CEILING, learner=SET_RULE, columns="category", follows=True),
+    *(
+        Setting(3, 2, 2, *measure, learner=SET_RULE, columns="category", follows=True)
+        for measure in (CEILING, CLIPPING)
+    ),
     Setting(3, 2, 2, *CEILING, **ALL_LOOKS),
-    Setting(3, 2, 1, *CEILING, columns="Boolean", link_share=HALF, costs=(1.0, 1.0)),
+    *(Setting(3, 2, 1, *CEILING, columns="Boolean", link_share=HALF, costs=each) for each in COSTS),
     Setting(2, 3, 3, *CEILING, link_share=HALF, columns="Boolean"),
 )
 

@@ -150,7 +150,7 @@ NOT_BETTER = """
   loses 0.0075 of AUROC at 1.6 times.
 - A density at least as large as chance asks for (50 times ln(rules) rows): a table of 500 rows
   loses 0.02, and one of 300 columns gains nothing.
-- Links by squared errors, at twice and four times the price: Adult gains 0.001 and 0.002 of accuracy
+- Links by squared errors, at two and four times the price: Adult gains 0.001 and 0.002 of accuracy
   at ε = 0.1 with a delta, and by sums 0.004 at the old price. In two looks, the second among
   neighbours of the first's link: no better than one look of both prices.
 - Links by how many rows they get right: log-loss rises by 0.1.

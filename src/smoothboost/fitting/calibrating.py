@@ -20,6 +20,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothboost.fitting.automatic import VOTES
 from smoothboost.link import Link
 from smoothboost.privacy.exact import fixed_exp
 
@@ -40,7 +41,9 @@ What a row that is right counts lies between 0 and 2**COST_BITS, whatever the th
 """
 
 _EXP_BITS = 40
-_SLOPES, _SLOPES_FOLLOWING = range(-12, 7, 2), range(-6, 7)  # quarters of a doubling
+_SLOPES = range(-12, 7, 2)  # quarters of a doubling of the plain link's
+_SLOPES_FOLLOWING = range(-6, 7)  # more would let noise choose one that says little of all rows
+_SLOPES_MORE_VOTES = range(-12, 7)  # votes of so many rounds spread further, and see little noise
 _QUARTERS = (Fraction(1), Fraction(1189, 1000), Fraction(1414, 1000), Fraction(1682, 1000))
 _OFFSETS = (0, 5, 10, 15, 20, 30, 40, 55, 75, 100, 130, 170, 220)  # hundredths of sqrt(votes)
 _OFFSETS_FOLLOWING = (0, 5, 10, 15, 20, 30, 40, 60, 90, 140, 220)
@@ -76,7 +79,10 @@ class LinkOptions:
     def slopes(self) -> tuple[Fraction, ...]:
         """Slopes around that of the plain link, 2 / sqrt(votes); the same on every platform."""
         plain = Fraction(2 * 10**9, isqrt(self.n_votes * self.at_once * 10**18))
-        steps = _SLOPES_FOLLOWING if self.by_sums else _SLOPES
+        steps = _SLOPES
+        if self.by_sums:
+            has_more = self.n_votes > VOTES[-1] * self.at_once
+            steps = _SLOPES_MORE_VOTES if has_more else _SLOPES_FOLLOWING
         return tuple(plain * _QUARTERS[at % 4] * Fraction(2) ** (at // 4) for at in steps)
 
     @cached_property

@@ -254,7 +254,8 @@ def test_a_look_at_links_has_the_range_of_two_rows(n_votes, follows):
     options = LinkOptions(n_votes, 1, follows=follows)
     others = np.zeros((2, n_votes + 1), dtype=np.int64)
     widths = []
-    for others[:, [0, -1]] in (0, [[4, 63], [78, 5]]):
+    for beside in (0, [[4, 63], [78, 5]]):
+        others[:, [0, -1]] = beside
         widths += [
             int(np.ptp(options.scores(after + others) - options.scores(before + others)))
             for before, after in replaced_rows(n_votes)

@@ -118,6 +118,11 @@ class LinkOptions:
         by any weights of the votes: here once with larger weights near even votes, where
         decisions are made, and once with the votes themselves. The score is minus the larger of
         the two sums, whatever their signs.
+
+        Notes
+        -----
+        Guarantee: replacing a row changes all scores by amounts in an interval of length
+        `LINK_RANGE` (docs/privacy/calibration.md).
         """
         if not self.by_sums:
             return -np.asarray(np.einsum("ocl,cl->o", _losses(self), counts))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 import pytest
 
@@ -31,18 +33,32 @@ __all__ = [
     "audit",
     "audit_delta",
     "domain_of",
+    "in_turns",
     "leaves_of",
     "outputs_of",
     "part_after",
-    "slow",
     "splits_of",
     "unclipped",
 ]
 
 
-def slow(*settings):
-    """Leave settings out of CI, where smaller ones beside them walk the same way."""
-    return [pytest.param(setting, marks=pytest.mark.slow) for setting in settings]
+def in_turns(settings, epsilons, larger=()):
+    """Pair settings with the budgets at which they are audited, as the parameters of a test.
+
+    Those of one round have the least and the largest. A walk of several rounds costs nearly as much
+    again for every budget, so CI tries one of the two, by turns: settings beside each other have
+    the same learner. Larger settings have both, and are left out of CI, where the smaller ones
+    walk the same way.
+    """
+    ends = (epsilons[0], epsilons[-1])
+    turns = cycle([ends[:1], ends[1:]])
+    pairs = [
+        pytest.param(each, ends if each.n_rounds == 1 else next(turns), id=str(each))
+        for each in settings
+    ]
+    return pairs + [
+        pytest.param(setting, ends, id=str(setting), marks=pytest.mark.slow) for setting in larger
+    ]
 
 
 def unclipped(self, counts):

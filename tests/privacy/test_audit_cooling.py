@@ -101,7 +101,9 @@ def test_whole_fits_are_within_epsilon_and_only_if_the_rate_falls(monkeypatch):
 
 
 def test_a_learning_rate_that_falls_by_the_rows_is_caught(monkeypatch):
-    setting = Setting(5, 2, 2, Fraction(3, 5), Fraction(4), cooling=Fraction(1, 50))
+    setting = Setting(
+        5, 2, 2, Fraction(3, 5), Fraction(4), columns="Boolean", cooling=Fraction(1, 50)
+    )
     assert max(audit(setting, (EPSILON,)).values()) <= EPSILON + ROUNDING
     honest = Booster.accept
 

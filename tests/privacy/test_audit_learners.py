@@ -14,9 +14,9 @@ from boosting_audit import (
     Setting,
     audit,
     domain_of,
+    in_turns,
     leaves_of,
     outputs_of,
-    slow,
     splits_of,
     unclipped,
 )
@@ -49,21 +49,28 @@ PAIRS = [
     Setting(3, 2, 2, *CLIPPING, learner=PairRule(), class_weights=WEIGHTS),
     Setting(2, 2, 2, *CLIPPING, learner=PairRule(), calibration="paper"),
 ]
+# Each criterion meets both measures: one where there are two columns, the other where one is.
+IN_BOOLEANS = (EVEN, CLIPPING, CLIPPING, EVEN)
+IN_NUMBERS = (CLIPPING, EVEN, EVEN, CLIPPING)
 TREES = (
     [
         Setting(n_rows, 2, 1, *CLIPPING, learner=TopDown(splits, criterion))
         for criterion in CRITERIA
-        for splits, most_rows in ((1, 4), (2, 3))
+        for splits, most_rows in ((1, 3), (2, 2))
         for n_rows in range(1, most_rows + 1)
     ]
     + [
+        Setting(n_rows, 2, 1, *CLIPPING, learner=TopDown(splits, criterion))
+        for splits, n_rows in ((1, 4), (2, 3))
+        for criterion in ("gini", "entropy")
+    ]
+    + [
         Setting(2, 2, 2, *measure, learner=TopDown(1, criterion))
-        for criterion in CRITERIA
-        for measure in (CLIPPING, EVEN)
+        for criterion, measure in zip(CRITERIA, IN_BOOLEANS, strict=True)
     ]
     + [
         Setting(3, 2, 2, *measure, learner=TopDown(1, criterion), columns="number")
-        for criterion, measure in zip(CRITERIA, (CLIPPING, EVEN, EVEN, CLIPPING), strict=True)
+        for criterion, measure in zip(CRITERIA, IN_NUMBERS, strict=True)
     ]
     + [
         Setting(1, 2, 2, *CLIPPING, learner=TopDown(2)),
@@ -79,7 +86,7 @@ TREES = (
 )
 
 
-LARGER = slow(
+LARGER = [
     *(Setting(3, 2, 2, *measure, learner=PairRule()) for measure in (CLIPPING, EVEN)),
     Setting(4, 2, 2, *CLIPPING, learner=PairRule()),
     Setting(4, 2, 2, *CLIPPING, learner=PairRule(), class_weights=WEIGHTS),
@@ -96,13 +103,17 @@ LARGER = slow(
     Setting(3, 2, 2, *CLIPPING, learner=TopDown(1), class_weights=WEIGHTS),
     Setting(3, 2, 2, *CLIPPING, learner=TopDown(1), calibration="paper"),
     Setting(3, 2, 2, *CLIPPING, learner=TopDown(1, "entropy"), calibration="paper"),
-)
+    *(Setting(4, 2, 1, *CLIPPING, learner=TopDown(1, each)) for each in ("error", "sqrt")),
+    *(Setting(3, 2, 1, *CLIPPING, learner=TopDown(2, each)) for each in ("error", "sqrt")),
+    *(
+        Setting(2, 2, 2, *measure, learner=TopDown(1, criterion))
+        for criterion, measure in zip(CRITERIA, IN_NUMBERS, strict=True)
+    ),
+]
 
 
-@pytest.mark.parametrize("setting", [*PAIRS, *TREES, *LARGER], ids=str)
-def test_no_neighbour_is_told_apart_by_more_than_epsilon(setting):
-    # Of several rounds, the least and the largest budget: one between costs as much to walk.
-    epsilons = EPSILONS if setting.n_rounds == 1 else EPSILONS[::2]
+@pytest.mark.parametrize(("setting", "epsilons"), in_turns([*PAIRS, *TREES], EPSILONS, LARGER))
+def test_no_neighbour_is_told_apart_by_more_than_epsilon(setting, epsilons):
     for (mechanism, epsilon), loss in audit(setting, epsilons).items():
         assert loss <= epsilon + ROUNDING, (mechanism, epsilon)
 
@@ -118,7 +129,7 @@ def test_pair_rules_nearly_attain_the_claim_in_one_round(mechanism):
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_splits_alone_stay_within_their_share(criterion, n_splits):
     setting = Setting(4, 2, 1, *CLIPPING, learner=TopDown(n_splits, criterion, leaf_share=0.25))
-    losses = audit(setting, EPSILONS, lambda booster: splits_of(booster, n_splits))
+    losses = audit(setting, EPSILONS[::2], lambda booster: splits_of(booster, n_splits))
     for (_, epsilon), loss in losses.items():
         assert loss <= 0.75 * epsilon + ROUNDING
 
@@ -126,14 +137,14 @@ def test_splits_alone_stay_within_their_share(criterion, n_splits):
 @pytest.mark.parametrize("splits", [(0,), (1,), (0, 0), (0, 1), (1, 0)])
 def test_leaves_alone_stay_within_their_share(splits):
     setting = Setting(4, 2, 1, *CLIPPING, learner=TopDown(len(splits), leaf_share=0.75))
-    losses = audit(setting, EPSILONS, lambda booster: leaves_of(booster, splits))
+    losses = audit(setting, EPSILONS[::2], lambda booster: leaves_of(booster, splits))
     for (_, epsilon), loss in losses.items():
         assert loss <= 0.75 * epsilon + ROUNDING
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_leaves_alone_nearly_attain_their_share(mechanism):
-    setting = Setting(5, 2, 1, *CLIPPING, learner=TopDown(1))
+    setting = Setting(5, 2, 1, *CLIPPING, learner=TopDown(1), columns="Boolean")
     epsilons = (Fraction(4), Fraction(16))  # half of which goes to the leaves
     leaves = partial(leaves_of, splits=(0,))
     losses = audit(setting, epsilons, leaves, mechanism=mechanism)
@@ -144,8 +155,8 @@ def test_leaves_alone_nearly_attain_their_share(mechanism):
 class TestMutations:
     """Each breaks the mechanism in a way others did; the audit of the same path goes red."""
 
-    TREE = Setting(4, 2, 1, *CLIPPING, learner=TopDown(1))
-    PAIR = Setting(4, 2, 1, *CLIPPING, learner=PairRule())
+    TREE = Setting(4, 2, 1, *CLIPPING, learner=TopDown(1), columns="number")
+    PAIR = Setting(4, 2, 1, *CLIPPING, learner=PairRule(), columns="number")
 
     EPSILON = Fraction(4)
 

@@ -100,9 +100,9 @@ def test_a_public_name_is_explained_with_its_parameters_and_an_example(name):
     assert value in SAME_AS or not parameters_of(value) or section(doc, "Parameters")
 
 
-@pytest.mark.parametrize("name", sorted(MEMBERS))
-def test_a_public_method_or_property_is_explained(name):
-    assert faults(MEMBERS[name]) == []
+def test_a_public_method_or_property_is_explained():
+    assert len(MEMBERS) > 50
+    assert {name: found for name in MEMBERS if (found := faults(MEMBERS[name]))} == {}
 
 
 @pytest.mark.parametrize("name", sorted(CLASSES))

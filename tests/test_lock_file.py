@@ -23,9 +23,9 @@ LINES = [line for line in LOCK.replace("\\\n", " ").splitlines() if line and lin
 PINNED = {line.split("==")[0]: line.split()[0].split("==")[1] for line in LINES}
 
 
-@pytest.mark.parametrize("line", LINES, ids=lambda line: line.split()[0])
-def test_a_line_has_a_version_and_hashes_and_nothing_else(line):
-    assert re.fullmatch(r"[a-z0-9-]+==[\w.!+]+ ( *--hash=sha256:[0-9a-f]{64})+", line)
+def test_a_line_has_a_version_and_hashes_and_nothing_else():
+    form = re.compile(r"[a-z0-9-]+==[\w.!+]+ ( *--hash=sha256:[0-9a-f]{64})+")
+    assert [line for line in LINES if not form.fullmatch(line)] == []
 
 
 def test_it_names_no_index_and_no_folder():
@@ -34,10 +34,11 @@ def test_it_names_no_index_and_no_folder():
     assert not re.search(r"/|@|--(?!hash=)", "".join(LINES))
 
 
-@pytest.mark.parametrize("text", asked_for)
-def test_it_agrees_with_what_pyproject_asks_for(text):
-    wanted = Requirement(text)
-    assert wanted.specifier.contains(PINNED[canonicalize_name(wanted.name)])
+def test_it_agrees_with_what_pyproject_asks_for():
+    wanted = [Requirement(text) for text in asked_for]
+    assert len(wanted) > 20
+    pins = [(each, PINNED[canonicalize_name(each.name)]) for each in wanted]
+    assert [(str(each), pin) for each, pin in pins if not each.specifier.contains(pin)] == []
 
 
 def test_an_extra_brings_those_that_it_names():

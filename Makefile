@@ -276,7 +276,7 @@ docs: $(VENV)/ready  ## build the site of these pages into build/site
 	@echo "Open build/site/index.html"
 
 test-docs: $(VENV)/ready  ## run every code block of the documentation, and build the site
-	$(RUN) pytest -n 2 tests/test_docs.py tests/test_tutorial.py tests/test_site.py
+	$(RUN) pytest -n 2 -m "slow or not slow" tests/test_docs.py tests/test_tutorial.py tests/test_site.py
 
 # A copy of what is in git, an environment with nothing in it, and no other program of this checkout.
 test-readme:  ## the README and the tutorial, pasted by a stranger (needs pip's network or its mirror)

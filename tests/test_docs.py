@@ -37,6 +37,13 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
+LONG = (
+    "docs/rare-classes.md",  # 100,000 rows; tests/test_classifier_decisions.py has 30,000
+    "docs/privacy/top-down.md",  # its bounds are those of tests/learners/test_impurity.py
+)
+"""Pages that take seconds, and say what other tests say: `make test-docs` runs all."""
+
+
 def anchors_of(page: Path) -> set[str]:
     """The anchors that GitHub gives a page's headings."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
@@ -61,7 +68,11 @@ def desk(files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("page", RUN, ids=name_of)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(each, marks=pytest.mark.slow) if name_of(each) in LONG else each for each in RUN],
+    ids=name_of,
+)
 @pytest.mark.usefixtures("desk")
 def test_the_python_blocks_of_a_page_run(page):
     text = page.read_text(encoding="utf-8")
@@ -74,15 +85,16 @@ def test_the_python_blocks_of_a_page_run(page):
             exec(compile(source, name_of(page), "exec"), namespace)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_the_links_of_a_page_lead_somewhere(page):
-    for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
-        if target.startswith(("http:", "https:")):
-            continue
-        goal = (page.parent / target).resolve() if target else page
-        assert goal.exists(), f"{target} does not exist"
-        if anchor:
-            assert anchor[1:] in anchors_of(goal), f"{target}{anchor} is not a heading"
+def test_the_links_of_a_page_lead_somewhere():
+    for page in PAGES:
+        for target, anchor in LINK.findall(page.read_text(encoding="utf-8")):
+            if target.startswith(("http:", "https:")):
+                continue
+            goal = (page.parent / target).resolve() if target else page
+            assert goal.exists(), f"{name_of(page)}: {target} does not exist"
+            if anchor:
+                there = anchor[1:] in anchors_of(goal)
+                assert there, f"{name_of(page)}: {target}{anchor} is not a heading"
 
 
 def test_pages_of_commands_are_apart_from_written_ones_and_say_which_command():

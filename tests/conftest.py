@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
@@ -18,6 +19,15 @@ if os.environ.get("CI") and find_spec("hypothesis"):  # the same examples in eve
 
     settings.register_profile("ci", derandomize=True, max_examples=40)
     settings.load_profile("ci")
+
+
+gc.disable()  # while thousands of tests are collected, of which all stay
+
+
+def pytest_collection_finish() -> None:
+    """Let nobody look again, whenever garbage is sought, for what was imported and collected."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

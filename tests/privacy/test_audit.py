@@ -30,7 +30,7 @@ TWO_CLASSES = [  # make audit-full has those that take long: a row or a round mo
     for measure in MEASURES
     for n_rounds, most_rows in ((1, 4), (2, 3), (3, 2))
     for n_rows in range(1, most_rows + 1)
-] + [Setting(n_rows, 2, n_rounds, *MEASURES[0]) for n_rounds, n_rows in ((1, 5), (2, 4), (3, 3))]
+] + [Setting(n_rows, 2, n_rounds, *MEASURES[0]) for n_rounds, n_rows in ((1, 5), (2, 4))]
 THREE_CLASSES = [  # one problem for each; from the fourth round on a problem has votes
     Setting(n_rows, 3, n_rounds, Fraction(2, 5), Fraction(1))
     for n_rounds, most_rows in ((1, 3), (2, 2), (3, 1))
@@ -38,7 +38,7 @@ THREE_CLASSES = [  # one problem for each; from the fourth round on a problem ha
 ] + [
     Setting(n_rows, 3, n_rounds, density, Fraction(1), columns="Boolean")
     for density, sizes in (
-        (Fraction(2, 5), ((3, 3), (4, 1), (4, 2), (4, 3), (5, 1))),
+        (Fraction(2, 5), ((3, 3), (4, 1), (4, 2), (5, 1))),
         (Fraction(1), ((3, 3), (4, 1), (4, 2), (5, 1))),
     )
     for n_rounds, n_rows in sizes
@@ -50,6 +50,8 @@ WEIGHTED = [
 ]
 PAPER = [Setting(4, 2, 2, Fraction(2, 5), Fraction(1), calibration="paper")]
 LARGER = [
+    Setting(3, 2, 3, *MEASURES[0]),
+    Setting(3, 3, 4, *MEASURES[0], columns="Boolean"),
     *(Setting(3, 2, 3, *measure) for measure in MEASURES[1:]),
     Setting(5, 2, 2, *MEASURES[0]),
     Setting(4, 2, 3, *MEASURES[0]),

@@ -46,7 +46,7 @@ PAIRS = [
     Setting(2, 3, 2, *CLIPPING, learner=PairRule()),
     Setting(3, 3, 2, *CLIPPING, learner=PairRule(), columns="number"),
     Setting(2, 3, 4, *CLIPPING, learner=PairRule(), columns="Boolean"),
-    Setting(3, 2, 2, *CLIPPING, learner=PairRule(), class_weights=WEIGHTS),
+    Setting(3, 2, 2, *CLIPPING, learner=PairRule(), class_weights=WEIGHTS, columns="number"),
     Setting(2, 2, 2, *CLIPPING, learner=PairRule(), calibration="paper"),
 ]
 # Each criterion meets both measures: one where there are two columns, the other where one is.
@@ -75,7 +75,6 @@ TREES = (
     + [
         Setting(1, 2, 2, *CLIPPING, learner=TopDown(2)),
         Setting(3, 3, 2, *CLIPPING, learner=TopDown(1, "entropy"), columns="Boolean"),
-        Setting(2, 3, 4, *CLIPPING, learner=TopDown(1, "gini"), columns="Boolean"),
         Setting(1, 3, 4, *CLIPPING, learner=TopDown(1, "sqrt"), columns="Boolean"),
         Setting(3, 2, 2, *CLIPPING, learner=TopDown(1), class_weights=WEIGHTS, columns="number"),
         Setting(3, 2, 2, *CLIPPING, learner=TopDown(1), calibration="paper", columns="number"),
@@ -87,6 +86,8 @@ TREES = (
 
 
 LARGER = [
+    Setting(2, 3, 4, *CLIPPING, learner=TopDown(1, "gini"), columns="Boolean"),
+    Setting(3, 2, 2, *CLIPPING, learner=PairRule(), class_weights=WEIGHTS),
     *(Setting(3, 2, 2, *measure, learner=PairRule()) for measure in (CLIPPING, EVEN)),
     Setting(4, 2, 2, *CLIPPING, learner=PairRule()),
     Setting(4, 2, 2, *CLIPPING, learner=PairRule(), class_weights=WEIGHTS),

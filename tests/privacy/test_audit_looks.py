@@ -42,15 +42,13 @@ FOLLOWING = [
     Setting(4, 2, 2, *CEILING, WEIGHTS, **FOLLOWS),
     Setting(2, 2, 3, *CEILING, WEIGHTS, **FOLLOWS),
     Setting(1, 3, 4, *CEILING, **FOLLOWS),
-    Setting(2, 3, 4, *CEILING, tuple(map(Fraction, (1, 3, 2))), **FOLLOWS),
-    Setting(2, 2, 2, *CEILING, learner=PairRule(), follows=True),
+    Setting(1, 3, 4, *CEILING, tuple(map(Fraction, (1, 3, 2))), **FOLLOWS),
     Setting(3, 2, 2, *CEILING, learner=PairRule(), follows=True, columns="number"),
     *(
         Setting(n_rows, 2, 2, *CEILING, learner=TopDown(1, criterion), **FOLLOWS)
         for criterion in ("gini", "entropy")
-        for n_rows in (2, 3, 4)
+        for n_rows in (2, 3)
     ),
-    Setting(2, 2, 2, *CEILING, learner=TopDown(1, "entropy"), follows=True),
     Setting(1, 3, 4, *CEILING, learner=TopDown(1), **FOLLOWS),
 ]
 RARER = [
@@ -96,6 +94,11 @@ LAST = [
     Setting(2, 3, 1, *CEILING, class_share=HALF, columns="Boolean"),
 ]
 LARGER = [
+    Setting(2, 3, 4, *CEILING, tuple(map(Fraction, (1, 3, 2))), **FOLLOWS),
+    Setting(2, 2, 2, *CEILING, learner=PairRule(), follows=True),
+    Setting(2, 2, 2, *CEILING, learner=TopDown(1, "entropy"), follows=True),
+    Setting(4, 2, 2, *CEILING, learner=TopDown(1, "gini"), **FOLLOWS),
+    Setting(4, 2, 2, *CEILING, learner=TopDown(1, "entropy"), **FOLLOWS),
     Setting(4, 2, 1, *CEILING, link_share=HALF),
     Setting(4, 2, 1, *CEILING, class_share=HALF),
     Setting(3, 2, 2, *CEILING, follows=True),

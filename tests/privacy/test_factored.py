@@ -74,7 +74,7 @@ def assert_bounds_hold(bounds, shares, closely=None):
             assert above - below < closely
 
 
-def assert_follows(choice, draws=20_000):
+def assert_follows(choice, draws=8_000):
     """The frequencies of many samples must be near the stated probabilities."""
     stated = choice.probabilities()
     bits = SeededBits(1)

@@ -282,7 +282,7 @@ def test_zeta_grows_up_to_the_cap(case):
     assert zetas[-1] <= Fraction(1, measure.mass) + Fraction(1, 2**90)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(neighbours())
 def test_replacing_one_row_moves_all_others_the_same_way(case):
     measure, counts, other, old, _ = case
@@ -292,7 +292,7 @@ def test_replacing_one_row_moves_all_others_the_same_way(case):
     assert (moves >= 0).all() or (moves <= 0).all()
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(neighbours())
 def test_score_changes_lie_within_the_claimed_range(case):
     # The most and the least that any set of correctly predicted rows can gain, over every

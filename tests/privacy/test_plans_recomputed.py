@@ -108,7 +108,7 @@ def plans(draw):
     )
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None, derandomize=True)
 @given(plans())
 def test_no_plan_spends_more_than_its_budget_whatever_mechanism_is_named(plan):
     if plan.budget.delta == 0:
@@ -119,7 +119,7 @@ def test_no_plan_spends_more_than_its_budget_whatever_mechanism_is_named(plan):
         assert recomputed(plan) <= float(plan.budget.epsilon) * 1.2
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(plans())
 def test_what_a_plan_says_it_spends_is_what_it_spends(plan):
     people = plan.budget.rows_per_person

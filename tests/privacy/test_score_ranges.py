@@ -191,7 +191,7 @@ def fits(draw) -> Fit:
     )
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=120, deadline=None, derandomize=True)
 @given(fits(), st.integers(0, 1000))
 def test_no_change_exceeds_the_planned_range(fit, n_choices):
     kind, share = share_of(fit, n_choices, n_tries=3)

@@ -83,7 +83,7 @@ texts = (
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @example(cells=[None, "", " ", *sorted(MISSING_TEXTS), "a", "1", "2020-01-31", "yes", "other"])
 @example(cells=[None, None])
 @given(cells=st.lists(texts, min_size=1, max_size=12))
@@ -117,7 +117,7 @@ ALL_NUMBERS = [name for name in COLUMNS if not name.startswith("date")]
 
 
 @pytest.mark.parametrize("name", ["number", "number, no missing", "whole"])
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(cells=st.lists(st.none() | st.floats(allow_nan=False), min_size=1, max_size=12))
 def test_numbers_are_read_alike_by_every_kind_of_column(name, cells):
     codes = {held: encode(COLUMNS[name], make(cells)) for held, make in NUMBERS.items()}
@@ -143,7 +143,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("name", ALL_NUMBERS)
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(cells=st.lists(st.none() | st.integers(-5, 25), min_size=1, max_size=12))
 def test_whole_numbers_are_read_alike_by_every_kind_of_column(name, cells):
     codes = {held: encode(COLUMNS[name], make(cells)) for held, make in WHOLE.items()}

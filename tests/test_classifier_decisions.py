@@ -138,8 +138,10 @@ class TestThreshold:
         assert balanced_accuracy_score(labels, by_accuracy.predict(frame)) < 0.6
         assert balanced_accuracy_score(labels, balanced.predict(frame)) > 0.7
 
-    @pytest.mark.parametrize("target", [("well", "ill"), ("ill", "well")], ids=str)
-    @pytest.mark.parametrize("rates", [None, {"ill": 0.03, "well": 0.97}], ids=["", "declared"])
+    @pytest.mark.parametrize(  # each order once, and rates that are declared or looked for
+        ("target", "rates"),
+        [(("ill", "well"), None), (("well", "ill"), {"ill": 0.03, "well": 0.97})],
+    )
     def test_balanced_works_in_either_order_and_with_declared_rates(self, target, rates):
         frame, labels = self.rare(seed=1)
         found = [

@@ -19,7 +19,7 @@ CASES = st.tuples(st.sampled_from([TWO, THREE]), st.sampled_from(LEARNERS), st.i
 CUTS = st.lists(st.integers(0, N_ROWS), max_size=49)
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3, 4])
+@pytest.fixture(scope="module", params=[1, 2, 4])
 def client(request):
     with cluster(request.param) as client:
         yield client

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from clusters import THREE, TWO, cluster, cut, fitted, people
 
-from smoothboost import OneRule, TopDown
+from smoothboost import OneRule, Schema, TopDown
 from smoothboost.dask.counters import Counters
 
 N_ROWS = 500
@@ -21,9 +21,18 @@ def client():
         yield client
 
 
-@pytest.mark.parametrize("schema", [TWO, THREE], ids=["two classes", "three classes"])
+# With threads for workers, `test_cluster_model.py` fits any learner to any number of classes.
 @pytest.mark.parametrize(
-    "learner", ["auto", "one_rule", OneRule("one_hot"), "pair_rule", TopDown(splits=2)], ids=str
+    ("learner", "schema"),
+    [
+        ("auto", TWO),
+        ("auto", THREE),
+        ("one_rule", THREE),
+        (OneRule("one_hot"), TWO),
+        ("pair_rule", THREE),
+        (TopDown(splits=2), TWO),
+    ],
+    ids=lambda value: None if isinstance(value, Schema) else str(value),
 )
 def test_processes_give_the_local_model(client, learner, schema):
     frame, labels = people(N_ROWS, schema)

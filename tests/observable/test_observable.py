@@ -61,10 +61,18 @@ def fitted(rows, **options) -> Any:
 LEARNERS = ["auto", "one_rule", "pair_rule", "top_down"]
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("options", [{"n_jobs": 1}, {"n_jobs": 2, "delta": 1e-6}], ids=str)
-@neighbours
+WAYS = [{"n_jobs": 1}, {"n_jobs": 2, "delta": 1e-6}]
+# Every learner meets every neighbour in both ways: with two classes in one of them, by turns, and
+# with three in the other.
+CASES = [
+    (name, options, learner, 2 + (at + turn + way) % 2)
+    for at, name in enumerate(ROWS)
+    for turn, learner in enumerate(LEARNERS)
+    for way, options in enumerate(WAYS)
+]
+
+
+@pytest.mark.parametrize(("name", "options", "learner", "n_classes"), CASES, ids=str)
 def test_fit(tmp_path, monkeypatch, name, options, learner, n_classes):
     monkeypatch.setattr(classifier_module, "_SMALL", 0)  # threads for any table
     options = {"learner": learner, "calibrate": 0.2, "threshold": "balanced", **options}
@@ -107,6 +115,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         *product(("another label", "odd cells"), [how for how in COMMANDS if how != "shown"]),
     ],
 )
+@pytest.mark.usefixtures("few_budgets")
 def test_the_command_line(tmp_path, name, how):
     def use(rows):
         write(rows, Path("rows.csv"))

@@ -39,9 +39,9 @@ def table():
     return dd.from_map(rows, range(N_PARTITIONS), meta=rows(0)[:0], enforce_metadata=False)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def client():
-    """A worker with little memory, which dies of more."""
+    """A worker with little memory, which dies of more, and is then replaced."""
     at_once = {
         "distributed.scheduler.allowed-failures": 0,
         "distributed.worker.memory.target": False,  # no rows on disk

@@ -262,6 +262,7 @@ def test_quiet_says_nothing(folder):
 # The plan in words
 
 
+@pytest.mark.usefixtures("few_budgets")
 def test_a_plan_says_what_its_noise_means_and_what_delta_buys(folder):
     shown = " ".join(run("plan", "schema.json", "--rows", 30_000, "--epsilon", 1).stdout.split())
     assert "off by about" in shown

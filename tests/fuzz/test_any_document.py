@@ -121,7 +121,7 @@ def test_any_bytes_in_a_file_are_refused_or_read(tmp_path, data, at, text):
 
 @given(changed(MODELS + SCHEMAS))
 @settings(max_examples=40, suppress_health_check=SAME_FOLDER, deadline=None)
-def test_a_command_says_one_line_or_does_it(tmp_path, text):
+def test_a_command_says_one_line_or_does_it(tmp_path, few_budgets, text):
     path = tmp_path / "file.json"
     path.write_text(text, encoding="utf-8", errors="surrogatepass")
     for command in (["explain", path], ["plan", path, "--rows", "100", "--epsilon", "1"]):

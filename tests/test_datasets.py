@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -161,8 +162,14 @@ def test_repr_does_not_print_the_rows():
 # The published tables
 
 
+@cache
+def loaded(load, folder: Path):
+    """Return a published table, which several tests look at, read once."""
+    return load(folder)
+
+
 def test_adult_is_the_published_table(folder):
-    adult = datasets.load_adult(folder)
+    adult = loaded(datasets.load_adult, folder)
     assert adult.data.shape == (32_561, 14)
     assert adult.test_data.shape == (16_281, 14)
     assert np.unique(adult.target, return_counts=True)[1].tolist() == [24_720, 7_841]
@@ -180,7 +187,7 @@ def test_adult_is_the_published_table(folder):
 
 
 def test_mushroom_is_the_published_table(folder):
-    mushroom = datasets.load_mushroom(folder)
+    mushroom = loaded(datasets.load_mushroom, folder)
     assert mushroom.data.shape == (8_124, 22)
     assert np.unique(mushroom.target, return_counts=True)[1].tolist() == [4_208, 3_916]
     assert cells(mushroom.data, "stalk-root").count(None) == 2_480
@@ -190,7 +197,7 @@ def test_mushroom_is_the_published_table(folder):
 
 
 def test_codrna_is_the_published_table(folder):
-    codrna = datasets.load_codrna(folder)
+    codrna = loaded(datasets.load_codrna, folder)
     assert codrna.data.shape == (59_535, 8)
     assert np.unique(codrna.target, return_counts=True)[1].tolist() == [39_690, 19_845]
     assert codrna.target.dtype.kind == "i"
@@ -202,14 +209,14 @@ def test_codrna_is_the_published_table(folder):
     "load", [datasets.load_adult, datasets.load_mushroom, datasets.load_codrna]
 )
 def test_schemas_declare_every_published_cell(folder, load):
-    table = load(folder)
+    table = loaded(load, folder)
     assert undeclared(table.schema, table.data) == {}
     if table.test_data is not None:
         assert undeclared(table.schema, table.test_data) == {}
 
 
 def test_mushroom_schema_declares_the_code_book_and_not_what_occurs(folder):
-    mushroom = datasets.load_mushroom(folder)
+    mushroom = loaded(datasets.load_mushroom, folder)
     declared = {name: set(c.values or ()) for name, c in mushroom.schema.columns.items()}
     assert sum(map(len, declared.values())) == 125
     assert "u" in declared["veil-type"] - set(cells(mushroom.data, "veil-type"))
@@ -221,7 +228,7 @@ def test_mushroom_schema_declares_the_code_book_and_not_what_occurs(folder):
     [(datasets.load_adult, 162), (datasets.load_codrna, 80), (datasets.load_mushroom, 117)],
 )
 def test_the_papers_schemas_have_its_features(folder, load, features):
-    table = load(folder)
+    table = loaded(load, folder)
     paper = table.paper_schema
     assert sum(column.n_codes for column in paper.columns.values()) == features
     assert undeclared(paper, table.data) == {}
@@ -230,14 +237,14 @@ def test_the_papers_schemas_have_its_features(folder, load, features):
 
 
 def test_the_papers_bins_of_adult_are_those_it_prints(folder):
-    columns = datasets.load_adult(folder).paper_schema.columns
+    columns = loaded(datasets.load_adult, folder).paper_schema.columns
     assert columns["capital-gain"].edges[0] == 0
     assert columns["age"].edges[0] == 17
     assert {12, 14} <= set(columns["education-num"].edges or ())  # 13 to 14.5
 
 
 def test_a_model_of_adult_is_worth_its_epsilon(folder):
-    adult = datasets.load_adult(folder)
+    adult = loaded(datasets.load_adult, folder)
     classifier = SmoothBoostClassifier(schema=adult.schema, epsilon=1.0)
     classifier.fit(adult.data, adult.target)
     assert classifier.score(adult.test_data, adult.test_target) > 0.82

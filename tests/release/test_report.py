@@ -282,7 +282,7 @@ def test_very_many_classes_have_figures_of_the_first_and_a_page_that_is_not_too_
 def test_a_tree_that_is_too_deep_to_draw_is_told_in_words():
     schema = Schema({name: Numeric(low=0, high=1000, bins=100) for name in "abc"}, ["n", "y"])
     root = Split(Literal.equals(0, 99), 0, 1)
-    for at in range(240):
+    for at in range(150):
         root = Split(Literal.equals(at % 3, at // 3), at % 2, root)
     made = model([TreeRule(root)], schema)
     text = page.report_page(made)

@@ -98,7 +98,11 @@ CHANGES = [
     Change("twice as many rounds", rounds=2.0),
     Change("half the learning rate", rate=Fraction(1, 2)),
     Change("twice the learning rate", rate=Fraction(2)),
-    Change("a rate that slows with the errors only", {"SLOWING": Fraction(0)}),
+    Change(
+        "a rate that slows with the errors only",
+        {"SLOWING": Fraction(0), "SLOWING_MORE": Fraction(0)},
+    ),
+    Change("a rate that slows by half at most", {"SLOWING_MORE": Fraction(0)}),
     Change("5 looks at errors, never 10", {"MANY_LOOKS": 5}),
     Change("10 looks at errors, never 5", {"FEW_LOOKS": 10}),
     Change("one threshold to a rule, not three", {"CUTS": 1}),
@@ -136,7 +140,19 @@ NOT_BETTER = """
 - Pairs with a threshold between any two bins, not 15: noisy loses 0.006 of AUROC at ε = 1, and such
   a round takes up to seven times as long.
 - More rounds than 99 where noise is up to 0.02: weak gains 0.008 of AUROC at ε = 1, Adult loses
-  0.0004.
+  0.0004. Up to 0.03 with 20 numbers and more: weak gains 0.024 of accuracy at ε = 0.5, but one fit
+  in eight of a table with 30 such columns ends at the larger class, as its looks are noisier.
+- 499 rounds for tables with fewer numbers: without noise Adult loses 0.003 of accuracy.
+- Thresholds only where the rows are, between their own quantiles of 2.5 % or 10 %, which a fit
+  could not even know: no gain with 2.5 %, and up to 0.03 of AUROC less with 10 %.
+- Three thresholds that stand 8 codes apart, not 2: noisy gains 0.005 of AUROC at ε = 1, Cod-RNA
+  loses 0.01 at 0.1. Five that stand 4 apart: rare gains 0.009 at 0.5, Adult loses 0.0015 at 1.
+- Near and far thresholds that compete, with the second order of the loss in the score: Adult loses
+  up to 0.01 of AUROC.
+- Votes of columns whose votes contradict each other left out afterwards: loses 0.005 to 0.07 of
+  AUROC; of columns that are known to say nothing: gains 0.002 to 0.03.
+- A rate that slows by three quarters in all fits: Mushroom loses 0.007 at ε = 3, and without delta
+  Cod-RNA 0.007 at 0.5. By nine tenths: noisy loses 0.004 of AUROC at 3.
 - First rounds with more of the rate than the last, half as much again: without delta, weak loses
   0.07 of accuracy and balanced noisy 0.017 of AUROC at ε = 1.
 - A first round with a part of the rate whatever the number of rounds: with few, Mushroom loses up

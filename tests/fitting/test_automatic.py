@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import pytest
 
-from smoothboost import OneRule, datasets
+from smoothboost import MixedRule, Numeric, OneRule, Schema, datasets
 from smoothboost.fitting import automatic
 from smoothboost.fitting.plan import make_plan
 from smoothboost.fitting.pricing import Budget
+from smoothboost.learners.literals import Constraints
 
 CANDIDATES = OneRule("sets").compete(datasets.load_demo(n_rows=1, n_test=1).schema)
 
@@ -30,9 +31,9 @@ def test_paces_rise_to_one_and_few_rounds_are_all_alike(n_votes):
 def test_what_is_automatic_is_a_number_in_its_range():
     assert 0 < automatic.CEILING <= 1
     assert automatic.FACTOR > 1  # the density is above the share of errors
-    assert 0 <= automatic.SLOWING < 1
+    assert 0 <= automatic.SLOWING <= automatic.SLOWING + automatic.SLOWING_MORE < 1
     assert 0 < automatic.COOLING < 1
-    assert all(votes % 2 for votes in automatic.VOTES)
+    assert all(votes % 2 for votes in (*automatic.VOTES, *automatic.MORE_VOTES))
 
 
 @pytest.mark.parametrize("n_votes", [1, 2, 3, 6, 9, 30, 99, 10_000])
@@ -54,3 +55,15 @@ def test_more_budget_and_more_rows_never_mean_fewer_rounds(n_classes, delta):
     assert by_budget == sorted(by_budget)
     assert by_rows == sorted(by_rows)
     assert by_rows[0] < by_rows[-1]
+
+
+@pytest.mark.parametrize("learner", [OneRule("sets"), MixedRule()])
+def test_more_rounds_than_usual_are_for_many_numbers_that_may_be_tested(learner):
+    schema = Schema({f"x{at}": Numeric(0, 1, bins=4) for at in range(20)}, target=[0, 1])
+
+    def n_rounds(forbidden):
+        candidates = learner.compete(schema, Constraints(frozenset(forbidden)))
+        return make_plan(Budget(None), 10**6, candidates, (Fraction(1),) * 2).n_rounds
+
+    assert n_rounds([]) == automatic.MORE_VOTES[-1] > automatic.USUAL_VOTES
+    assert n_rounds(["x0"]) == automatic.USUAL_VOTES

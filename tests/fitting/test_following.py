@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise
 
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 from smoothboost import Boolean, OneRule, Schema
 from smoothboost.counting.engine import LocalEngine
 from smoothboost.counting.measure import Measure
+from smoothboost.fitting import automatic
+from smoothboost.fitting.asked import Asked
 from smoothboost.fitting.following import (
     COUNT_RANGE,
     Following,
@@ -170,6 +173,7 @@ def situations(draw):
         lowest=first.density * draw(st.fractions(Fraction(1, 1000), 1, max_denominator=1000)),
         slowing=draw(st.none() | st.fractions(0, Fraction(9, 10), max_denominator=10)),
         supposed=(Fraction(1, 2),),
+        slowing_more=draw(st.fractions(0, Fraction(1, 2), max_denominator=4)),
     )
     return following, first, (draw(halves), draw(halves), draw(wholes))
 
@@ -234,6 +238,23 @@ def test_the_rate_is_what_the_page_on_following_says():
     assert rate("1/20", "1/10", "1/2") == Fraction(3, 4)
     assert rate("1/2", "1/2", 0) == Fraction(1, 10)
     assert rate(0, 0, 1) == Fraction(1, 2)
+    following = replace(following, slowing_more=Fraction(1, 4))  # as with many votes
+    assert rate("1/4", "1/4", 1) == Fraction(1, 4)  # many errors that do not fall
+    assert rate("1/16", "1/16", 1) == Fraction(3, 8)  # fewer
+    assert rate(0, 0, 1) == Fraction(1, 2)
+    following = replace(following, most=Fraction(1, 50))  # the share of a rare class
+    assert rate("1/50", "1/50", 0) == Fraction(1, 2)  # never named
+    assert rate("1/100", "1/50", 0) == Fraction(3, 4)
+    assert rate("1/50", "1/50", 1) == Fraction(1, 4)
+
+
+def test_a_rate_falls_by_more_from_many_votes_on_only():
+    def more(votes):
+        following = Asked().following((1,), 1, votes)
+        return None if following is None else following.slowing_more
+
+    assert more(automatic.MANY_VOTES - 1) == 0
+    assert more(automatic.MANY_VOTES) == automatic.SLOWING_MORE > 0
 
 
 # When, and how fast ---------------------------------------------------------------------------

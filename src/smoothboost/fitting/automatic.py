@@ -10,9 +10,11 @@ from math import isqrt
 
 VOTES = (1, 3, 5, 7, 9, 13, 19, 27, 37, 49, 69, 99)
 """Rounds for each problem; odd, since even numbers tie."""
-MORE_VOTES = (199, 299)
+MORE_VOTES = (199, 299, 499)
 """With two classes, if choices lose hardly anything to noise."""
-ALWAYS_VOTES, ROWS_PER_VOTE = 19, 10
+USUAL_VOTES, VOTES_PER_NUMBER = 299, 25
+"""More than usual are for many columns of numbers, each of which takes many steps."""
+ALWAYS_VOTES, ROWS_PER_VOTE = 19, 7
 """More rounds than the first need this many rows each, times ln(options): else they fit chance."""
 
 CUTS = 3
@@ -51,8 +53,10 @@ RARE = Fraction(1, 10)
 RARE_NOISE = 0.02
 """The rows of the rarer class are counted before the first round if that loses no larger share."""
 
-SLOWING = Fraction(1, 2)
-"""By what the learning rate falls on the way if the errors do not."""
+SLOWING, SLOWING_MORE = Fraction(1, 2), Fraction(1, 4)
+"""By what the learning rate falls on the way if the errors do not; more if these are many too."""
+MANY_VOTES = 99
+"""From so many votes on it falls by more, as the last ones average."""
 HIGHEST_RATE = Fraction(7, 10)
 COOLING = Fraction(7, 10)
 """A learning rate falls by this factor when a rule takes back the one before it."""

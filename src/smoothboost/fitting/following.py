@@ -101,6 +101,8 @@ class Following:
         Up to which share of the rows a class is rare: of two classes.
     most : Fraction, default 1
         The share of errors above which none is believed: that of a rare class.
+    slowing_more : Fraction, default 0
+        By what part more the rate falls where rules are not much better than guessing.
     """
 
     after: tuple[int, ...]
@@ -110,6 +112,7 @@ class Following:
     supposed: tuple[Fraction, ...]
     rare: Fraction = Fraction(0)
     most: Fraction = Fraction(1)
+    slowing_more: Fraction = Fraction(0)
 
     def for_rarer(self, share: Fraction, n_rows: int) -> Following:
         """Return what follows if the rarer class has this share of the rows, declared or released.
@@ -165,9 +168,18 @@ class Following:
         rate = first.learning_rate
         if self.slowing is not None:
             stuck = min(share / at_first, Fraction(1)) if at_first else Fraction(1)
-            slower = 1 - self.slowing * min(2 * progress, Fraction(1)) * stuck
-            rate *= max(min(1 - 2 * share, slower), Fraction(1, 10))
+            clear = self._clear(share)
+            slowing = self.slowing + self.slowing_more * min(4 * (1 - clear), Fraction(1))
+            slower = 1 - slowing * min(2 * progress, Fraction(1)) * stuck
+            rate *= max(min(clear, slower), Fraction(1, 10))
         return first.following(density, rate)
+
+    def _clear(self, share: Fraction) -> Fraction:
+        """Return how far from guessing rules are: 1 if none errs, and 0 if half of the rows do.
+
+        Rules that never name a rare class err seldom, and are half way.
+        """
+        return 1 - (2 * share if self.most == 1 else share / (2 * self.most))
 
 
 def look_times(n_votes: int, n_looks: int) -> tuple[int, ...]:

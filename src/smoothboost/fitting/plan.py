@@ -289,7 +289,8 @@ def _round_options(n_rows: int, candidates: Candidates, n_problems: int) -> list
     """List how many rounds there may be, by what so many rows can tell of so many rules."""
     told = n_rows / (automatic.ROWS_PER_VOTE * log(max(2, candidates.choices[0].n_options)))
     most = max(told, automatic.ALWAYS_VOTES)
-    more = automatic.MORE_VOTES if n_problems == 1 else ()
+    many = max(automatic.USUAL_VOTES, automatic.VOTES_PER_NUMBER * candidates.n_numbers)
+    more = [votes for votes in automatic.MORE_VOTES if votes <= many and n_problems == 1]
     return [votes * n_problems for votes in (*automatic.VOTES, *more) if votes <= most]
 
 
@@ -332,7 +333,7 @@ def _settled(
         automatic.COOLING if asked.learning_rate == "auto" else Fraction(1),
         n_problems,
         weights,
-        asked.following(look_times(votes, n_looks), n_problems),
+        asked.following(look_times(votes, n_looks), n_problems, votes),
         n_rules=at_once,
         paces=tuple(asked.pace_of(at // n_problems, votes) for at in range(rounds)),
     )

@@ -121,6 +121,11 @@ class Candidates(Protocol):
         ...
 
     @property
+    def n_numbers(self) -> int:
+        """How many columns of numbers take more rounds, as each needs many steps."""
+        ...
+
+    @property
     def now_and_then(self) -> tuple[Candidates, int] | None:
         """Other rules that compete in some of the rounds instead, and in one of how many."""
         ...
@@ -149,6 +154,7 @@ class RuleCandidates:
     needs = Needs()
     even = False
     n_rules = 1
+    n_numbers = 0
     now_and_then: tuple[Candidates, int] | None = None
 
     @property

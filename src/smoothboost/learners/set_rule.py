@@ -64,6 +64,10 @@ class SetRuleCandidates(OneColumnCandidates):
             for at, column in enumerate(schema.columns.values())
             if column.is_number
         }
+        self.n_numbers = sum(
+            column.is_number and name not in constraints.forbidden
+            for name, column in schema.columns.items()
+        )
         literals = literals_of(schema, "threshold", constraints)
         ways = {
             literal: [

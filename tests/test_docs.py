@@ -37,13 +37,6 @@ def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-LONG = (
-    "docs/rare-classes.md",  # 100,000 rows; tests/test_classifier_decisions.py has 30,000
-    "docs/privacy/top-down.md",  # its bounds are those of tests/learners/test_impurity.py
-)
-"""Pages that take seconds, and say what other tests say: `make test-docs` runs all."""
-
-
 def anchors_of(page: Path) -> set[str]:
     """The anchors that GitHub gives a page's headings."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
@@ -68,11 +61,7 @@ def desk(files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(each, marks=pytest.mark.slow) if name_of(each) in LONG else each for each in RUN],
-    ids=name_of,
-)
+@pytest.mark.parametrize("page", RUN, ids=name_of)
 @pytest.mark.usefixtures("desk")
 def test_the_python_blocks_of_a_page_run(page):
     text = page.read_text(encoding="utf-8")

@@ -47,7 +47,7 @@ class Grid:
     made: tuple[str, ...] = tuple(MADE)
     seeds: int = 10
     fold_seeds: int = 2
-    made_seeds: int = 5
+    made_seeds: int = 10
     limit: int | None = None
     folds: int | None = None
 

@@ -21,7 +21,7 @@ else set. The real tables have *plain schemas*: bounds and categories from their
 FULL_REPEATS = """\
 Adult: its canonical split, seeds 0 to 9. Cod-RNA and Mushroom:
 `KFold(5, shuffle=True, random_state=0)`, seeds 0 and 1 on every fold. Generated tables: seeds 0
-to 4 of the noise. Models without privacy: once on every fold."""
+to 9 of the noise. Models without privacy: once on every fold."""
 FAST_REPEATS = "A test with few rows and repeats: its numbers mean nothing."
 FILE_REPEATS = "`KFold(5, shuffle=True, random_state=0)`, seeds 0 and 1 on every fold."
 LOST = "Every cell in which a private peer's mean is above that of our defaults."

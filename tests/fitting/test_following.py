@@ -13,7 +13,6 @@ from smoothboost import Boolean, OneRule, Schema
 from smoothboost.counting.engine import LocalEngine
 from smoothboost.counting.measure import Measure
 from smoothboost.fitting import automatic
-from smoothboost.fitting.asked import Asked
 from smoothboost.fitting.following import (
     COUNT_RANGE,
     Following,
@@ -248,13 +247,15 @@ def test_the_rate_is_what_the_page_on_following_says():
     assert rate("1/50", "1/50", 1) == Fraction(1, 4)
 
 
-def test_a_rate_falls_by_more_from_many_votes_on_only():
-    def more(votes):
-        following = Asked().following((1,), 1, votes)
-        return None if following is None else following.slowing_more
+def test_a_rate_falls_by_more_from_many_noisy_votes_on_only():
+    def more(epsilon, n_rounds):
+        candidates = OneRule().compete(Schema({"x": Boolean()}, target=[0, 1]))
+        plan = make_plan(Budget(epsilon), 1000, candidates, ONES, n_rounds)
+        return None if plan.following is None else plan.following.slowing_more
 
-    assert more(automatic.MANY_VOTES - 1) == 0
-    assert more(automatic.MANY_VOTES) == automatic.SLOWING_MORE > 0
+    many = automatic.MANY_VOTES
+    assert more(Fraction(1), many) == automatic.SLOWING_MORE > 0
+    assert more(Fraction(1), many - 1) == more(None, many) == 0
 
 
 # When, and how fast ---------------------------------------------------------------------------

@@ -61,14 +61,17 @@ class Asked:
         pace: Fraction = self.constants.pace_of(at, n_votes) if self.follows else Fraction(1)
         return pace
 
-    def following(self, after: tuple[int, ...], n_problems: int, votes: int) -> Following | None:
-        """Return how density and rate follow looks after so many rounds, if they do."""
+    def following(self, after: tuple[int, ...], n_problems: int, noisy: int) -> Following | None:
+        """Return how density and rate follow looks after so many rounds, if they do.
+
+        `noisy` is how many votes of a problem are noisy: all, or none without privacy.
+        """
         if not self.follows:
             return None
         slowing = automatic.SLOWING if self.learning_rate == "auto" else None
         supposed = self.shares or (Fraction(1, 2),) * n_problems
         rare = self.constants.RARE if n_problems == 1 else Fraction(0)
-        more = automatic.SLOWING_MORE if votes >= automatic.MANY_VOTES else Fraction(0)
+        more = automatic.SLOWING_MORE if noisy >= automatic.MANY_VOTES else Fraction(0)
         return Following(
             after, automatic.FACTOR, Fraction(0), slowing, supposed, rare, slowing_more=more
         )

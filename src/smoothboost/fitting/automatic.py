@@ -14,7 +14,7 @@ MORE_VOTES = (199, 299, 499)
 """With two classes, if choices lose hardly anything to noise."""
 USUAL_VOTES, VOTES_PER_NUMBER = 299, 25
 """More than usual are for many columns of numbers, each of which takes many steps."""
-ALWAYS_VOTES, ROWS_PER_VOTE = 19, 7
+ALWAYS_VOTES, ROWS_PER_VOTE, ROWS_PER_MORE_VOTES = 19, 10, 7
 """More rounds than the first need this many rows each, times ln(options): else they fit chance."""
 
 CUTS = 3
@@ -56,7 +56,7 @@ RARE_NOISE = 0.02
 SLOWING, SLOWING_MORE = Fraction(1, 2), Fraction(1, 4)
 """By what the learning rate falls on the way if the errors do not; more if these are many too."""
 MANY_VOTES = 99
-"""From so many votes on it falls by more, as the last ones average."""
+"""From so many noisy votes on it falls by more, as the last ones average."""
 HIGHEST_RATE = Fraction(7, 10)
 COOLING = Fraction(7, 10)
 """A learning rate falls by this factor when a rule takes back the one before it."""

@@ -287,11 +287,14 @@ def make_plan(
 
 def _round_options(n_rows: int, candidates: Candidates, n_problems: int) -> list[int]:
     """List how many rounds there may be, by what so many rows can tell of so many rules."""
-    told = n_rows / (automatic.ROWS_PER_VOTE * log(max(2, candidates.choices[0].n_options)))
-    most = max(told, automatic.ALWAYS_VOTES)
+    told = n_rows / log(max(2, candidates.choices[0].n_options))
+    most = max(told / automatic.ROWS_PER_VOTE, automatic.ALWAYS_VOTES)
+    options = [votes * n_problems for votes in automatic.VOTES if votes <= most]
+    if n_problems > 1:
+        return options
     many = max(automatic.USUAL_VOTES, automatic.VOTES_PER_NUMBER * candidates.n_numbers)
-    more = [votes for votes in automatic.MORE_VOTES if votes <= many and n_problems == 1]
-    return [votes * n_problems for votes in (*automatic.VOTES, *more) if votes <= most]
+    most = min(told / automatic.ROWS_PER_MORE_VOTES, many)
+    return options + [votes for votes in automatic.MORE_VOTES if votes <= most]
 
 
 def _n_problems(class_weights: tuple[Fraction, ...]) -> int:
@@ -314,6 +317,7 @@ def _settled(
         weights = tuple((Fraction(1), weight) for weight in class_weights)
     votes = ceil(Fraction(rounds, n_problems))  # times the rules of a round
     at_once = candidates.n_rules
+    noisy = 0 if budget.epsilon is None else votes
     n_looks = asked.constants.looks_for(votes, most_looks)
     measure = Measure(
         n_rows,
@@ -333,7 +337,7 @@ def _settled(
         automatic.COOLING if asked.learning_rate == "auto" else Fraction(1),
         n_problems,
         weights,
-        asked.following(look_times(votes, n_looks), n_problems, votes),
+        asked.following(look_times(votes, n_looks), n_problems, noisy),
         n_rules=at_once,
         paces=tuple(asked.pace_of(at // n_problems, votes) for at in range(rounds)),
     )

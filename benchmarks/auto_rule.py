@@ -93,7 +93,10 @@ CHANGES = [
     Change("a first round with two thirds of the pace", {"EAGER_VOTES": 4}),
     Change("looks as dear as without delta", {"SHARES": automatic.SHARES_PURE}),
     Change("99 rounds at most, not 299", {"MORE_VOTES": ()}),
-    Change("rounds by the noise alone, not by rows too", {"ROWS_PER_VOTE": 0.001}),
+    Change(
+        "rounds by the noise alone, not by rows too",
+        {"ROWS_PER_VOTE": 0.001, "ROWS_PER_MORE_VOTES": 0.001},
+    ),
     Change("half as many rounds", rounds=0.5),
     Change("twice as many rounds", rounds=2.0),
     Change("half the learning rate", rate=Fraction(1, 2)),

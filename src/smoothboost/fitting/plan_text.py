@@ -97,7 +97,8 @@ def _learning_rate(plan: Plan) -> str:
     slower = []
     following = plan.following
     if following is not None and following.slowing is not None and plan.look("error") is not None:
-        slower.append("less while errors are many or do not fall")
+        rare = ", or a class is rare" if following.rare else ""
+        slower.append(f"less while errors are many or do not fall{rare}")
     if plan.cooling < 1:
         slower.append(f"times {float(plan.cooling):g} when a rule takes back the one before it")
     return f"{rate} at first; {', and '.join(slower)}" if slower else rate

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from smoothboost.counting import _moves
 from smoothboost.counting._parts import Parts
 from smoothboost.counting._rows import Rows
-from smoothboost.counting.engine import EngineInMemory, Score, sum_over_rows
+from smoothboost.counting.engine import EngineInMemory, LocalEngine, Score, sum_over_rows
 from smoothboost.counting.rows import RISES_IF_RIGHT, TableRows, by_column
 from smoothboost.rules import Path, Rule
 from smoothboost.table.coded import Table
@@ -130,10 +130,14 @@ class CountTable:
             at_codes = self._at_codes[self._rows.layout.column(column)]
             rises = self._rows.rises(together, column)
             self._move(self._rows.codes[column], at_codes, rises, column)
-        for rule in of_many:
+        for rule, times in of_many.items():
             said, at_answers = self._rows.answers(rule)
-            self._move(said, at_answers, RISES_IF_RIGHT.copy())
+            self._move(said, at_answers, times * RISES_IF_RIGHT)
         self._n_votes += len(rules)
+
+    def anew(self) -> LocalEngine:
+        """Return an engine on the same rows without votes: counts of levels need no count table."""
+        return LocalEngine.of(self._rows)
 
     def fork(self) -> CountTable:
         """Return a second engine on the same table, with the same votes."""

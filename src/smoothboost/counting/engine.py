@@ -85,6 +85,10 @@ class CountEngine(Protocol):
         """Let rules vote: rows rise by one level for each that predicts them correctly."""
         ...
 
+    def anew(self) -> CountEngine:
+        """Return an engine on the same rows without votes, for counts of levels."""
+        ...
+
     def fork(self) -> CountEngine:
         """Return a second engine on the same table, with the same votes."""
         ...
@@ -140,6 +144,13 @@ class LocalEngine:
     def __init__(self, table: Table, max_votes: int, n_threads: int = 1) -> None:
         self._start(TableRows(table, max_votes, n_threads))
 
+    @classmethod
+    def of(cls, rows: TableRows) -> LocalEngine:
+        """Return an engine without votes on rows that another one has."""
+        engine = cls.__new__(cls)
+        engine._start(rows)
+        return engine
+
     def _start(self, rows: TableRows) -> None:
         self._rows = rows
         self._levels = np.zeros(len(rows), dtype=np.int16)
@@ -179,10 +190,14 @@ class LocalEngine:
         for column, together in of_one.items():
             rises = self._rows.rises(together, column)
             self._levels = self._rows.risen(self._levels, self._rows.codes[column], rises)
-        for rule in of_many:
+        for rule, times in of_many.items():
             said, _ = self._rows.answers(rule)
-            self._levels = self._rows.risen(self._levels, said, RISES_IF_RIGHT)
+            self._levels = self._rows.risen(self._levels, said, times * RISES_IF_RIGHT)
         self._n_votes += len(rules)
+
+    def anew(self) -> LocalEngine:
+        """Return an engine on the same rows without votes."""
+        return LocalEngine.of(self._rows)
 
     def fork(self) -> LocalEngine:
         """Return a second engine on the same table, with the same votes."""

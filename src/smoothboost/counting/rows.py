@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
@@ -161,13 +162,13 @@ class TableRows:
         return risen
 
 
-def by_column(rules: Sequence[Rule]) -> tuple[dict[int, list[Rule]], list[Rule]]:
-    """Return the rules that test one column at most, by their column, and the other ones."""
+def by_column(rules: Sequence[Rule]) -> tuple[dict[int, list[Rule]], Counter[Rule]]:
+    """Return the rules that test one column at most, by it, and how often the other ones vote."""
     of_one: dict[int, list[Rule]] = {}
-    of_many: list[Rule] = []
+    of_many: Counter[Rule] = Counter()
     for rule in rules:
         if len(rule.columns) > 1:
-            of_many.append(rule)
+            of_many[rule] += 1
         else:
             of_one.setdefault(max(rule.columns, default=0), []).append(rule)
     return of_one, of_many

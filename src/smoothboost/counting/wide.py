@@ -61,6 +61,10 @@ class WideSums:
         """Let rules vote: rows rise by one level for each that predicts them correctly."""
         self._engine.add_votes(*rules)
 
+    def anew(self) -> WideSums:
+        """Return an engine on the same rows without votes."""
+        return WideSums(self._engine.anew())
+
     def fork(self) -> WideSums:
         """Return a second engine on the same table, with the same votes."""
         return WideSums(self._engine.fork())

@@ -73,6 +73,10 @@ class ClusterEngine:
         self._rules += rules
         self._counts = None
 
+    def anew(self) -> ClusterEngine:
+        """Return an engine on the same rows without votes."""
+        return ClusterEngine(self._counters, self._problem)
+
     def fork(self) -> ClusterEngine:
         """Return a second engine on the same rows, with the same votes, of which workers hear anew.
 

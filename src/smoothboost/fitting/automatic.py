@@ -13,12 +13,19 @@ VOTES = (1, 3, 5, 7, 9, 13, 19, 27, 37, 49, 69, 99)
 MORE_VOTES = (199, 299, 499)
 """With two classes, if choices lose hardly anything to noise."""
 USUAL_VOTES, VOTES_PER_NUMBER = 299, 25
-"""More than usual are for many columns of numbers, each of which takes many steps."""
+"""More than usual are for many columns of numbers, each of which takes so many steps."""
 ALWAYS_VOTES, ROWS_PER_VOTE, ROWS_PER_MORE_VOTES = 19, 10, 7
 """More rounds than the first need this many rows each, times ln(options): else they fit chance."""
 
 CUTS = 3
 """How many thresholds side by side a rule on a number has, if rounds are automatic."""
+
+REACH, REACH_PURE = (Fraction(1, 8), Fraction(6, 5)), (Fraction(1, 16), Fraction(1, 5))
+"""How far thresholds are spread in the end if numbers have fewer rounds than that.
+
+A part of a column's bins: at most, and times numbers over rounds. Where budgets add, rounds are few
+and each sees clearly.
+"""
 
 PAIR_ROUNDS, PAIRS_EVERY = 27, 5
 """From so many rounds on, one of so many looks at pairs of columns: `MixedRule`."""

@@ -20,6 +20,7 @@ from smoothboost.error_looks import ErrorLook
 from smoothboost.fitting.following import Following, distance_scores, doubled_errors
 from smoothboost.fitting.plan import Plan
 from smoothboost.learners.choices import Candidates, Round
+from smoothboost.learners.spreading import spread_rules
 from smoothboost.link import Link, nearest_exp
 from smoothboost.privacy.mechanisms import Selection
 from smoothboost.privacy.randomness import BitSource
@@ -191,6 +192,16 @@ class Booster:
             rules = tuple(replace(rule, about=turn.about) for rule in rules)
         self.rules += rules
         self._done += 1
+        if self._done == self._plan.n_rounds and self._plan.spreads:
+            self._spread()
+
+    def _spread(self) -> None:
+        """Spread the thresholds of all rules, and count their votes anew if that is asked for."""
+        self.rules = spread_rules(self.rules, self._plan.spreads)
+        for problem in self._problems if self.choices_left else ():
+            own = [rule for rule in self.rules if rule.about == problem.about]
+            problem.engine = problem.engine.anew()
+            problem.engine.add_votes(*(replace(rule, about=None) for rule in own))
 
     def _start_for(self, index: int) -> None:
         """Weigh rows by the share of the rarer class that was released."""

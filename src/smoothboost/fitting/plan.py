@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from html import escape
-from math import ceil, inf, log, sqrt
+from math import ceil, floor, inf, log, sqrt
 from typing import Any
 
 from smoothboost._show import render
@@ -30,6 +30,7 @@ from smoothboost.fitting.following import (
 from smoothboost.fitting.plan_text import plan_table
 from smoothboost.fitting.pricing import Budget, Look, Stage, is_ordinary, price
 from smoothboost.learners.choices import Candidates, Scores
+from smoothboost.learners.spreading import Spread
 from smoothboost.privacy.accountant import (
     ACCOUNTANTS,
     FIRST_ACCOUNTANTS,
@@ -72,6 +73,8 @@ class Plan:
         How many rules a round makes.
     paces : tuple of Fraction
         What part of the last round's rate each round has.
+    spreads : tuple of Spread
+        How far the thresholds of numbers are spread after the last round.
     cost : Cost or None
         What the fit will take on this machine, if that was asked for.
     """
@@ -89,6 +92,7 @@ class Plan:
     looks: tuple[Look, ...] = ()
     n_rules: int = 1
     paces: tuple[Fraction, ...] = ()
+    spreads: tuple[Spread, ...] = ()
     cost: Cost | None = None
 
     def __str__(self) -> str:
@@ -292,7 +296,7 @@ def _round_options(n_rows: int, candidates: Candidates, n_problems: int) -> list
     options = [votes * n_problems for votes in automatic.VOTES if votes <= most]
     if n_problems > 1:
         return options
-    many = max(automatic.USUAL_VOTES, automatic.VOTES_PER_NUMBER * candidates.n_numbers)
+    many = max(automatic.USUAL_VOTES, automatic.VOTES_PER_NUMBER * len(candidates.numbers))
     most = min(told / automatic.ROWS_PER_MORE_VOTES, many)
     return options + [votes for votes in automatic.MORE_VOTES if votes <= most]
 
@@ -340,8 +344,21 @@ def _settled(
         asked.following(look_times(votes, n_looks), n_problems, noisy),
         n_rules=at_once,
         paces=tuple(asked.pace_of(at // n_problems, votes) for at in range(rounds)),
+        spreads=_spreads(candidates, votes, budget) if asked.follows else (),
     )
     return _with_looks(plan, candidates, asked)
+
+
+def _spreads(candidates: Candidates, votes: int, budget: Budget) -> tuple[Spread, ...]:
+    """Return how far thresholds are spread: the more, the fewer rounds there are for a number."""
+    numbers = candidates.numbers
+    if candidates.n_rules == 1 or votes >= automatic.VOTES_PER_NUMBER * len(numbers):
+        return ()
+    adds = budget.epsilon is not None and budget.delta == 0
+    most, of_rounds = automatic.REACH_PURE if adds else automatic.REACH
+    part = min(most, of_rounds * Fraction(len(numbers), votes))
+    spreads = (Spread(at, floor(part * n_codes), n_codes - 1) for at, n_codes in numbers)
+    return tuple(spread for spread in spreads if spread.reach)
 
 
 def _density(asked: Asked) -> Fraction:

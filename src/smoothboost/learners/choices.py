@@ -121,8 +121,11 @@ class Candidates(Protocol):
         ...
 
     @property
-    def n_numbers(self) -> int:
-        """How many columns of numbers take more rounds, as each needs many steps."""
+    def numbers(self) -> tuple[tuple[int, int], ...]:
+        """The columns of numbers whose votes change by steps, and how many ordered codes they have.
+
+        Many of them take more rounds, and a round that makes several rules may spread these.
+        """
         ...
 
     @property
@@ -154,7 +157,7 @@ class RuleCandidates:
     needs = Needs()
     even = False
     n_rules = 1
-    n_numbers = 0
+    numbers: tuple[tuple[int, int], ...] = ()
     now_and_then: tuple[Candidates, int] | None = None
 
     @property

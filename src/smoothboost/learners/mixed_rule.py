@@ -87,7 +87,7 @@ class MixedCandidates(RuleCandidates):
     even = True
 
     def __init__(self, single: SetRuleCandidates, pairs: PairCandidates, every: int) -> None:
-        self.n_rules, self.n_numbers = single.n_rules, single.n_numbers
+        self.n_rules, self.numbers = single.n_rules, single.numbers
         self.now_and_then = pairs, every
         self.single, self.pairs, self.every = single, pairs, every
 

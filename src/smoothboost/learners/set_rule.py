@@ -64,9 +64,10 @@ class SetRuleCandidates(OneColumnCandidates):
             for at, column in enumerate(schema.columns.values())
             if column.is_number
         }
-        self.n_numbers = sum(
-            column.is_number and name not in constraints.forbidden
-            for name, column in schema.columns.items()
+        self.numbers = tuple(
+            (at, column.n_ordered)
+            for at, (name, column) in enumerate(schema.columns.items())
+            if column.is_number and name not in constraints.forbidden
         )
         literals = literals_of(schema, "threshold", constraints)
         ways = {

@@ -84,7 +84,7 @@ class TopDownCandidates:
     needs = Needs(regions=True)
     even = False
     n_rules = 1
-    n_numbers = 0
+    numbers: tuple[tuple[int, int], ...] = ()
     now_and_then = None
 
     def __init__(

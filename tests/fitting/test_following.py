@@ -241,7 +241,9 @@ def test_the_rate_is_what_the_page_on_following_says():
     assert rate("1/4", "1/4", 1) == Fraction(1, 4)  # many errors that do not fall
     assert rate("1/16", "1/16", 1) == Fraction(3, 8)  # fewer
     assert rate(0, 0, 1) == Fraction(1, 2)
-    following = replace(following, most=Fraction(1, 50))  # the share of a rare class
+    following = replace(following, most=Fraction(1, 50))  # the share of the rarer class
+    assert rate("1/10", "1/10", 0) == rate("1/50", "1/10", 0) == Fraction(48, 50)
+    following = replace(following, rare=Fraction(1, 10))
     assert rate("1/50", "1/50", 0) == Fraction(1, 2)  # never named
     assert rate("1/100", "1/50", 0) == Fraction(3, 4)
     assert rate("1/50", "1/50", 1) == Fraction(1, 4)

@@ -20,11 +20,11 @@ ALWAYS_VOTES, ROWS_PER_VOTE, ROWS_PER_MORE_VOTES = 19, 10, 7
 CUTS = 3
 """How many thresholds side by side a rule on a number has, if rounds are automatic."""
 
-REACH, REACH_PURE = (Fraction(1, 8), Fraction(6, 5)), (Fraction(1, 16), Fraction(1, 5))
+REACH, REACH_PURE = (Fraction(1, 8), Fraction(2)), (Fraction(1, 16), Fraction(1, 5))
 """How far thresholds are spread in the end if numbers have fewer rounds than that.
 
-A part of a column's bins: at most, and times numbers over rounds. Where budgets add, rounds are few
-and each sees clearly.
+A part of a column's bins: at most, and times numbers over rounds; twice that for a rare class.
+Where budgets add, rounds are few and each sees clearly.
 """
 
 PAIR_ROUNDS, PAIRS_EVERY = 27, 5
@@ -36,8 +36,10 @@ NOISE_PURE, NOISE_APPROXIMATE = 0.06, 0.06
 Where budgets add, the share is over the root of the number of rounds. The noise of a round grows
 with their number there, and with its root otherwise; and votes of many noisy rounds average.
 """
-NOISE_MORE_VOTES = 0.015
-"""The share for more rounds, where budgets do not add."""
+FEW_VOTES, NOISE_FEW = 3, 0.07
+"""The share for so few rounds: one rule alone cannot rank."""
+NOISE_MORE_VOTES, NOISE_SPREAD = 0.015, 0.021
+"""The share for more rounds, where budgets do not add; the second where thresholds are spread."""
 MORE_CLASSES_PURE, MORE_CLASSES_APPROXIMATE = 40, 10
 """With more classes the share is times this over their number: a problem weighs fewer rows."""
 

@@ -197,7 +197,9 @@ class Booster:
 
     def _spread(self) -> None:
         """Spread the thresholds of all rules, and count their votes anew if that is asked for."""
-        self.rules = spread_rules(self.rules, self._plan.spreads)
+        following = self._problems[0].following
+        times = 2 if following is not None and following.is_rare else 1
+        self.rules = spread_rules(self.rules, self._plan.spreads, times)
         for problem in self._problems if self.choices_left else ():
             own = [rule for rule in self.rules if rule.about == problem.about]
             problem.engine = problem.engine.anew()
@@ -210,11 +212,10 @@ class Booster:
         released = self._plan.count_options("rarer")[index]
         share = Fraction(released, 2 * problem.engine.n_rows)
         believed = max(share, self._plan.look_noise("rarer"))  # so that none is too small
-        following = problem.following.for_rarer(believed, problem.first.n_rows)
-        if following.most < 1:
-            problem.following = following
+        problem.following = problem.following.for_rarer(believed, problem.first.n_rows)
+        if problem.following.is_rare:
             start = Fraction(0), self._plan.paces[0]
-            problem.measure = following.measure(problem.first, believed, believed, *start)
+            problem.measure = problem.following.measure(problem.first, believed, believed, *start)
         self.errors += (ErrorLook(0, None, float(share)),)
 
     def _follow(self, index: int) -> None:

@@ -100,7 +100,7 @@ class Following:
     rare : Fraction, default 0
         Up to which share of the rows a class is rare: of two classes.
     most : Fraction, default 1
-        The share of errors above which none is believed: that of a rare class.
+        The share of errors above which none is believed: that of the rarer class.
     slowing_more : Fraction, default 0
         By what part more the rate falls where rules are not much better than guessing.
     """
@@ -117,8 +117,9 @@ class Following:
     def for_rarer(self, share: Fraction, n_rows: int) -> Following:
         """Return what follows if the rarer class has this share of the rows, declared or released.
 
-        A rare class needs a density at which its few rows weigh as much as all others, even if
-        choices are noisy there, and no rules need err more often than naming the larger class.
+        No rules need err more often than naming the larger class: if rows weighed as if they did,
+        naming it would be right by most of the weight. A rare class needs a density at which its
+        few rows weigh as much as all others, even if choices are noisy there.
 
         Examples
         --------
@@ -126,13 +127,19 @@ class Following:
         >>> plain = Following((1, 2), Fraction(2), Fraction(1, 4), None, (half,), rare=tenth)
         >>> plain.for_rarer(Fraction(1, 50), 1000).lowest
         Fraction(1, 25)
-        >>> plain.for_rarer(Fraction(1, 3), 1000) == plain  # not rare
-        True
+        >>> plain.for_rarer(Fraction(1, 3), 1000).lowest  # not rare
+        Fraction(1, 4)
         """
-        if share > self.rare:
-            return self
+        known = replace(self, most=share)
+        if not known.is_rare:
+            return known
         enough = max(self.factor * share, Fraction(1, n_rows))
-        return replace(self, most=share, lowest=min(self.lowest, enough))
+        return replace(known, lowest=min(self.lowest, enough))
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether the rarer class is known to be rare."""
+        return self.most <= self.rare
 
     def measure(
         self,
@@ -179,7 +186,9 @@ class Following:
 
         Rules that never name a rare class err seldom, and are half way.
         """
-        return 1 - (2 * share if self.most == 1 else share / (2 * self.most))
+        if not self.is_rare:
+            return 1 - 2 * share
+        return 1 - share / (2 * self.most) if self.most else Fraction(1)
 
 
 def look_times(n_votes: int, n_looks: int) -> tuple[int, ...]:

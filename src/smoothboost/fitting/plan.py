@@ -465,7 +465,9 @@ def _is_quiet(plan: Plan) -> bool:
     if _adds_squares(plan):
         limit, more = automatic.NOISE_APPROXIMATE, automatic.MORE_CLASSES_APPROXIMATE
         if plan.n_votes > automatic.VOTES[-1]:
-            limit = automatic.NOISE_MORE_VOTES
+            limit = automatic.NOISE_SPREAD if plan.spreads else automatic.NOISE_MORE_VOTES
+    if plan.n_votes <= automatic.FEW_VOTES:
+        limit = automatic.NOISE_FEW
     if plan.n_problems > 1:  # each weighs about twice the rows of its class
         limit *= more / plan.n_problems
     return plan.lost_rows <= limit * plan.measure.n_rows

@@ -35,8 +35,12 @@ class Spread:
     last: int
 
 
-def spread_rules(rules: Sequence[Rule], spreads: Sequence[Spread]) -> tuple[Rule, ...]:
+def spread_rules(
+    rules: Sequence[Rule], spreads: Sequence[Spread], times: int = 1
+) -> tuple[Rule, ...]:
     """Return the rules in their order, with the thresholds of some columns moved apart.
+
+    `times` multiplies how far they reach.
 
     Rules that vote alike, for small numbers or for large ones, move together and stay in order: no
     vote changes its column, its direction or its class.
@@ -51,22 +55,21 @@ def spread_rules(rules: Sequence[Rule], spreads: Sequence[Spread]) -> tuple[Rule
     >>> [rule.literal.stop for rule in spread_rules(rules, [Spread(0, reach=3, last=63)])]
     [6, 8, 10, 20]
     """
-    by_column = {spread.column: spread for spread in spreads}
-    alike: dict[tuple[int | None, int, int], list[int]] = {}
+    by_column = {spread.column: replace(spread, reach=times * spread.reach) for spread in spreads}
+    alike: dict[tuple[int | None, int, int], list[tuple[int, int, LiteralRule]]] = {}
     for at, rule in enumerate(rules):
-        literal = rule.literal if isinstance(rule, LiteralRule) else None
-        if not isinstance(literal, Literal) or literal.column not in by_column:
+        if not isinstance(rule, LiteralRule) or not isinstance(rule.literal, Literal):
             continue
-        if literal.start == 0 and literal.stop <= by_column[literal.column].last:
-            alike.setdefault((rule.about, literal.column, rule.if_true), []).append(at)
+        spread = by_column.get(rule.literal.column)
+        if spread and rule.literal.start == 0 and rule.literal.stop <= spread.last:
+            own = alike.setdefault((rule.about, spread.column, rule.if_true), [])
+            own.append((rule.literal.stop, at, rule))
     moved = list(rules)
-    for (_, column, _), places in alike.items():
-        stops = np.array([rules[at].literal.stop for at in places], dtype=np.int64)
-        apart = moved_apart(np.sort(stops), by_column[column])
-        order = np.argsort(stops, kind="stable")
-        for place, stop in zip(order.tolist(), apart.tolist(), strict=True):
-            at = places[place]
-            moved[at] = replace(rules[at], literal=Literal(column, 0, stop))
+    for (_, column, _), own in alike.items():
+        own.sort(key=lambda each: each[:2])
+        apart = moved_apart(np.array([stop for stop, _, _ in own]), by_column[column])
+        for (_, at, rule), stop in zip(own, apart.tolist(), strict=True):
+            moved[at] = replace(rule, literal=Literal(column, 0, stop))
     return tuple(moved)
 
 

@@ -53,7 +53,7 @@ def settle(
         sets = OneRule(literals="sets", cuts=automatic.CUTS)
         several = _candidates(estimator, schema, sets, known)
         plan = _plan(estimator, schema, several, n_rows, known)
-        if plan.n_votes >= automatic.PAIR_ROUNDS:
+        if n_rows >= automatic.PAIR_ROWS and plan.n_votes >= automatic.PAIR_ROUNDS:
             mixed = MixedRule(automatic.CUTS, automatic.PAIRS_EVERY)
             several = _candidates(estimator, schema, mixed, known)
             plan = _plan(estimator, schema, several, n_rows, known)

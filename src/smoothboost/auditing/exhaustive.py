@@ -134,6 +134,8 @@ class Setting:
             "RARE": Fraction(1, 2),  # so that every released share changes the measure
             "RARE_NOISE": inf if self.rarer_share else -1.0,
             "CEILING": self.density,
+            "REACH": (Fraction(1, 2), Fraction(1)),  # so that thresholds of few bins are spread
+            "REACH_PURE": (Fraction(1, 2), Fraction(1)),
             "looks_for": lambda n_votes, most: 10,  # after each vote but the last
         }
         plan: Plan = make_plan.__wrapped__(

@@ -27,8 +27,8 @@ A part of a column's bins: at most, and times numbers over rounds; twice that fo
 Where budgets add, rounds are few and each sees clearly.
 """
 
-PAIR_ROUNDS, PAIRS_EVERY = 27, 5
-"""From so many rounds on, one of so many looks at pairs of columns: `MixedRule`."""
+PAIR_ROWS, PAIR_ROUNDS, PAIRS_EVERY = 1000, 13, 5
+"""From so many rows and rounds on, one of so many looks at pairs of columns: `MixedRule`."""
 
 NOISE_PURE, NOISE_APPROXIMATE = 0.06, 0.06
 """There are as many rounds as keep what a choice loses to noise below this share of the rows.

@@ -344,18 +344,20 @@ def _settled(
         asked.following(look_times(votes, n_looks), n_problems, noisy),
         n_rules=at_once,
         paces=tuple(asked.pace_of(at // n_problems, votes) for at in range(rounds)),
-        spreads=_spreads(candidates, votes, budget) if asked.follows else (),
+        spreads=_spreads(candidates, votes, budget, asked),
     )
     return _with_looks(plan, candidates, asked)
 
 
-def _spreads(candidates: Candidates, votes: int, budget: Budget) -> tuple[Spread, ...]:
+def _spreads(
+    candidates: Candidates, votes: int, budget: Budget, asked: Asked
+) -> tuple[Spread, ...]:
     """Return how far thresholds are spread: the more, the fewer rounds there are for a number."""
-    numbers = candidates.numbers
-    if candidates.n_rules == 1 or votes >= automatic.VOTES_PER_NUMBER * len(numbers):
+    numbers, enough = candidates.numbers, automatic.VOTES_PER_NUMBER * len(candidates.numbers)
+    if not asked.follows or candidates.n_rules == 1 or votes >= enough:
         return ()
     adds = budget.epsilon is not None and budget.delta == 0
-    most, of_rounds = automatic.REACH_PURE if adds else automatic.REACH
+    most, of_rounds = asked.constants.REACH_PURE if adds else asked.constants.REACH
     part = min(most, of_rounds * Fraction(len(numbers), votes))
     spreads = (Spread(at, floor(part * n_codes), n_codes - 1) for at, n_codes in numbers)
     return tuple(spread for spread in spreads if spread.reach)

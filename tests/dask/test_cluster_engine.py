@@ -77,6 +77,18 @@ def test_a_fork_votes_on_its_own(engines):
         assert_equal(*forks)
 
 
+def test_an_engine_anew_has_none_of_the_votes(engines):
+    for engine in engines:
+        engine.add_votes(*RULES[:2])
+    assert_equal(*engines)
+    fresh = tuple(engine.anew() for engine in engines)
+    assert_equal(*fresh)
+    assert fresh[0].level_counts().shape == (2, 1)
+    for engine in fresh:
+        engine.add_votes(RULES[3])
+    assert_equal(*fresh)
+
+
 def test_rows_that_change_their_number_end_a_fit(rows):
     there = ClusterEngine(Counters(replace(rows, n_rows=201), SETTING), 0)
     with pytest.raises(RuntimeError, match="Expected partitions that have the same rows whenever"):

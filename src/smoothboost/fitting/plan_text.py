@@ -53,11 +53,17 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
     ending = "fixed by the number of rules"
     if plan.look("link") is not None:
         ending = "chosen by a look at the rows after the last round"
-    return [
-        *rows,
-        ("learning rate", _learning_rate(plan)),
-        ("threshold, probabilities", ending),
-    ]
+    rows.append(("learning rate", _learning_rate(plan)))
+    if plan.spreads:
+        rows.append(("thresholds of numbers", _spread(plan)))
+    return [*rows, ("threshold, probabilities", ending)]
+
+
+def _spread(plan: Plan) -> str:
+    reaches = sorted({spread.reach for spread in plan.spreads})
+    bins = f"{reaches[0]}" if len(reaches) == 1 else f"{reaches[0]} to {reaches[-1]}"
+    rare = ", twice that for a rare class" if plan.following and plan.following.rare else ""
+    return f"spread after the last round, by up to {bins} bins{rare}"
 
 
 def _rounds(plan: Plan) -> str:

@@ -9,11 +9,11 @@ from smoothboost import Numeric, Schema
 from smoothboost.counting.count_table import CountTable
 from smoothboost.counting.engine import LocalEngine
 from smoothboost.counting.wide import WideSums
-from smoothboost.rules import Literal, LiteralRule, Split, TreeRule
+from smoothboost.rules import Literal, LiteralRule, Rule, Split, TreeRule
 from smoothboost.table.coded import Table
 
 PAIR = TreeRule(Split(Literal(0, 0, 3), Split(Literal(1, 0, 4), 0, 1), 1))
-RULES = [LiteralRule(Literal(0, 0, 2), 0, 1), PAIR, PAIR, LiteralRule(None, 1, 1), PAIR]
+RULES: list[Rule] = [LiteralRule(Literal(0, 0, 2), 0, 1), PAIR, PAIR, LiteralRule(None, 1, 1), PAIR]
 
 
 def make_table():

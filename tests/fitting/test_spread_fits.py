@@ -107,6 +107,17 @@ def test_a_rare_class_is_spread_twice_as_far():
     assert found.rules != spread_rules(sharp.rules, plan.spreads)
 
 
+def test_of_a_rare_class_no_round_looks_at_pairs():
+    table = table_of()
+    for rows_of_class, looks in ((6, False), (N_ROWS // 2, True)):
+        labels = (np.arange(N_ROWS) < rows_of_class).astype(np.uint8)
+        rows = Table(table.schema, table.codes, labels)
+        candidates, plan = planned(rows, MixedRule(every=2), epsilon=Fraction(50))
+        booster = started(rows, candidates, plan)
+        until_link(booster, SeededBits(2))
+        assert any(len(rule.columns) > 1 for rule in booster.rules) == looks
+
+
 class TestPlans:
     SCHEMA = Schema({f"x{at}": Numeric(0, 1, bins=64) for at in range(10)}, target=[0, 1])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from boosting_audit import MIXED, SET_RULE, THREE_CUTS, Setting, audit, audit_delta
@@ -14,6 +15,12 @@ from smoothboost.learners.set_rule import SetRuleCandidates
 
 CEILING = Fraction(4, 5), Fraction(1)
 EPSILONS = Fraction(1, 2), Fraction(2)
+RARE: dict[str, Any] = {
+    "follows": True,
+    "look_share": Fraction(1, 4),
+    "rarer_share": Fraction(1, 4),
+}
+RARE_LINK: dict[str, Any] = {**RARE, "link_share": Fraction(1, 4)}
 TWO_CUTS = OneRule(literals="sets", cuts=2, apart=2)
 SETTINGS = [
     Setting(3, 2, 2, *CEILING, learner=THREE_CUTS, columns="number"),
@@ -26,6 +33,8 @@ SETTINGS = [
     Setting(3, 2, 2, Fraction(3, 5), Fraction(2), learner=MIXED, columns="number"),
     Setting(3, 2, 2, *CEILING, learner=MIXED, columns="number", follows=True),
     Setting(2, 2, 3, *CEILING, learner=MIXED, columns="number", follows=True),
+    Setting(2, 2, 2, *CEILING, learner=MIXED, columns="number", **RARE),
+    Setting(2, 2, 1, *CEILING, learner=THREE_CUTS, columns="number", **RARE_LINK),
 ]
 LONG = Setting(3, 2, 3, *CEILING, learner=MIXED, columns="number", follows=True)
 """The rows and looks of the first, and the rounds of the second, of the last two settings."""

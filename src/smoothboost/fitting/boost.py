@@ -214,6 +214,7 @@ class Booster:
         believed = max(share, self._plan.look_noise("rarer"))  # so that none is too small
         problem.following = problem.following.for_rarer(believed, problem.first.n_rows)
         if problem.following.is_rare:
+            problem.candidates = problem.candidates.for_rare
             start = Fraction(0), self._plan.paces[0]
             problem.measure = problem.following.measure(problem.first, believed, believed, *start)
         self.errors += (ErrorLook(0, None, float(share)),)
@@ -288,6 +289,8 @@ def _start(plan: Plan, at: int, engine: CountEngine, candidates: Candidates) -> 
     engine = WideSums(engine) if first.is_wide else engine
     problem = Problem(engine, candidates, about, first, first, following=plan.following)
     if plan.following is not None:
+        if plan.following.is_rare:  # as declared
+            problem.candidates = candidates.for_rare
         supposed = plan.following.supposed[at]
         start = Fraction(0), plan.paces[0]
         problem.measure = plan.following.measure(first, supposed, supposed, *start)

@@ -468,7 +468,7 @@ def _is_quiet(plan: Plan) -> bool:
         limit, more = automatic.NOISE_APPROXIMATE, automatic.MORE_CLASSES_APPROXIMATE
         if plan.n_votes > automatic.VOTES[-1]:
             limit = automatic.NOISE_SPREAD if plan.spreads else automatic.NOISE_MORE_VOTES
-    if plan.n_votes <= automatic.FEW_VOTES:
+    if plan.n_votes <= automatic.FEW_VOTES and len(plan.stages) == 1:  # trees are noisier
         limit = automatic.NOISE_FEW
     if plan.n_problems > 1:  # each weighs about twice the rows of its class
         limit *= more / plan.n_problems

@@ -16,6 +16,7 @@ from smoothboost.privacy.guarantee import LOOKED_AT
 
 if TYPE_CHECKING:
     from smoothboost.fitting.plan import Plan
+    from smoothboost.fitting.pricing import Stage
 
 
 def plan_table(plan: Plan) -> RenderableType:
@@ -35,7 +36,7 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
         *(
             (
                 f"{stage.choice.name}s that compete",
-                f"{stage.choice.n_options:,}{stage.choice.besides}",
+                f"{stage.choice.n_options:,}{stage.choice.besides}{_unless_rare(plan, stage)}",
             )
             for stage in plan.stages
         ),
@@ -57,6 +58,12 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
     if plan.spreads:
         rows.append(("thresholds of numbers", _spread(plan)))
     return [*rows, ("threshold, probabilities", ending)]
+
+
+def _unless_rare(plan: Plan, stage: Stage) -> str:
+    following = plan.following
+    some = following is not None and following.rare and stage.choice.besides
+    return " (none for a rare class)" if some else ""
 
 
 def _spread(plan: Plan) -> str:

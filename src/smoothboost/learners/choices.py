@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import floor
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +133,11 @@ class Candidates(Protocol):
         """Other rules that compete in some of the rounds instead, and in one of how many."""
         ...
 
+    @property
+    def for_rare(self) -> Candidates:
+        """What competes for a rare class, whose few rows tell less: as many rules, no dearer."""
+        ...
+
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> Round:
         """Begin a round on the weights of each (class, level)."""
         ...
@@ -159,6 +164,11 @@ class RuleCandidates:
     n_rules = 1
     numbers: tuple[tuple[int, int], ...] = ()
     now_and_then: tuple[Candidates, int] | None = None
+
+    @property
+    def for_rare(self) -> Candidates:
+        """The same rules."""
+        return cast(Candidates, self)
 
     @property
     def n_options(self) -> int:

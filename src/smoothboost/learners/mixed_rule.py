@@ -92,6 +92,11 @@ class MixedCandidates(RuleCandidates):
         self.single, self.pairs, self.every = single, pairs, every
 
     @property
+    def for_rare(self) -> SetRuleCandidates:
+        """Only rules with one test: the few rows of a class are too few to tell of two."""
+        return self.single
+
+    @property
     def n_options(self) -> int:
         """As many as compete in most rounds."""
         return self.single.n_options

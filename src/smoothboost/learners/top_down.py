@@ -114,6 +114,11 @@ class TopDownCandidates:
         places = np.array([self._layout.places(literal) for literal in self.literals], dtype=int)
         self._start, self._stop = places.reshape(-1, 2).T
 
+    @property
+    def for_rare(self) -> TopDownCandidates:
+        """The same trees."""
+        return self
+
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
         """The kinds of choices in a round: splits, then the leaves' classes together."""

@@ -67,10 +67,10 @@ def _unless_rare(plan: Plan, stage: Stage) -> str:
 
 
 def _spread(plan: Plan) -> str:
-    reaches = sorted({spread.reach for spread in plan.spreads})
-    bins = f"{reaches[0]}" if len(reaches) == 1 else f"{reaches[0]} to {reaches[-1]}"
+    reach = max(spread.reach for spread in plan.spreads)
+    bins = "one bin" if reach == 1 else f"{reach} bins"
     rare = ", twice that for a rare class" if plan.following and plan.following.rare else ""
-    return f"spread after the last round, by up to {bins} bins{rare}"
+    return f"spread after the last round, by up to {bins}{rare}"
 
 
 def _rounds(plan: Plan) -> str:

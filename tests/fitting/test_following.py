@@ -249,6 +249,17 @@ def test_the_rate_is_what_the_page_on_following_says():
     assert rate("1/50", "1/50", 1) == Fraction(1, 4)
 
 
+def test_a_class_that_has_no_rows_is_rare_and_slows_nothing():
+    """Without noise a table of one class releases a share of 0."""
+    first = Measure(1000, Fraction(4, 5), Fraction(1, 2), 25, ONES)
+    plain = Following((1,), Fraction(2), Fraction(1, 100), Fraction(1, 2), (Fraction(1, 2),))
+    none = replace(plain, rare=Fraction(1, 10)).for_rarer(Fraction(0), 1000)
+    assert none.is_rare
+    measure = none.measure(first, Fraction(0), Fraction(0), Fraction(0))
+    assert measure.learning_rate == first.learning_rate
+    assert measure.mass == 1
+
+
 def test_a_rate_falls_by_more_from_many_noisy_votes_on_only():
     def more(epsilon, n_rounds):
         candidates = OneRule().compete(Schema({"x": Boolean()}, target=[0, 1]))

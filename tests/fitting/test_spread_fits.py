@@ -159,3 +159,11 @@ class TestPlans:
     def test_a_plan_says_so(self):
         plan = SmoothBoostClassifier(self.SCHEMA, epsilon=0.5, delta=1e-5).plan(30_000)
         assert "spread after the last round" in " ".join(str(plan).split())
+
+
+@pytest.mark.parametrize("epsilon", [None, 1.0])
+def test_a_table_of_one_class_is_fitted(epsilon):
+    schema = Schema({"x": Numeric(0, 1)}, target=[0, 1])
+    X = np.linspace(0, 1, 500)[:, None]
+    clf = SmoothBoostClassifier(schema, epsilon=epsilon, random_state=0).fit(X, np.zeros(500, int))
+    assert (clf.predict(X) == 0).mean() > 0.9

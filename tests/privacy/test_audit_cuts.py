@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +21,7 @@ RARE: dict[str, Any] = {
     "look_share": Fraction(1, 4),
     "rarer_share": Fraction(1, 4),
 }
-RARE_LINK: dict[str, Any] = {**RARE, "link_share": Fraction(1, 4)}
+LOOKS_LINK: dict[str, Any] = {**RARE, "rarer_share": Fraction(0), "link_share": Fraction(1, 4)}
 TWO_CUTS = OneRule(literals="sets", cuts=2, apart=2)
 SETTINGS = [
     Setting(3, 2, 2, *CEILING, learner=THREE_CUTS, columns="number"),
@@ -34,7 +35,7 @@ SETTINGS = [
     Setting(3, 2, 2, *CEILING, learner=MIXED, columns="number", follows=True),
     Setting(2, 2, 3, *CEILING, learner=MIXED, columns="number", follows=True),
     Setting(2, 2, 2, *CEILING, learner=MIXED, columns="number", **RARE),
-    Setting(2, 2, 1, *CEILING, learner=THREE_CUTS, columns="number", **RARE_LINK),
+    Setting(3, 2, 2, *CEILING, learner=THREE_CUTS, columns="number", **LOOKS_LINK),
 ]
 LONG = Setting(3, 2, 3, *CEILING, learner=MIXED, columns="number", follows=True)
 """The rows and looks of the first, and the rounds of the second, of the last two settings."""
@@ -46,6 +47,23 @@ LONG = Setting(3, 2, 3, *CEILING, learner=MIXED, columns="number", follows=True)
 def test_no_neighbour_is_told_apart_by_more_than_epsilon(setting):
     for (_, epsilon), loss in audit(setting, EPSILONS).items():
         assert loss <= float(epsilon) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("setting", [s for s in SETTINGS if s.follows], ids=str)
+def test_audited_thresholds_are_spread(setting):
+    """Else the audits above would say nothing of it."""
+    plan = setting.plan("exponential", Fraction(1))
+    sharp = replace(plan, spreads=())
+    found = set()
+    for index in range(len(setting.candidates[0])):
+        spread, kept = (setting.booster([(0, 0)] * setting.n_rows, each) for each in (plan, sharp))
+        for booster in (spread, kept):
+            while booster.n_done < plan.n_rounds:
+                is_first = not booster.n_done and booster._kind == 0
+                booster.propose()
+                booster.accept(index if is_first else 0)
+        found.add(spread.rules != kept.rules)
+    assert True in found
 
 
 @pytest.mark.parametrize("learner", [THREE_CUTS, MIXED], ids=str)

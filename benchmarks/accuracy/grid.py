@@ -33,8 +33,9 @@ class Grid:
         Budgets on generated tables, ours and those of the one private peer there.
     real, made : tuple of str
         Tables.
-    seeds, fold_seeds, made_seeds : int
-        Repeats on Adult's test rows, on each fold of the others, and on generated tables.
+    seeds, fold_seeds, small_seeds, made_seeds : int
+        Repeats on Adult's test rows, on each fold of the others (of Mushroom, whose fits are fast
+        and differ by much, more), and on generated tables.
     limit, folds : int or None
         The most rows and folds of a table, for a test.
     """
@@ -47,6 +48,7 @@ class Grid:
     made: tuple[str, ...] = tuple(MADE)
     seeds: int = 10
     fold_seeds: int = 2
+    small_seeds: int = 8
     made_seeds: int = 10
     limit: int | None = None
     folds: int | None = None
@@ -70,6 +72,7 @@ FAST = Grid(
     made=("small", "ten_classes"),
     seeds=1,
     fold_seeds=1,
+    small_seeds=1,
     made_seeds=1,
     limit=400,
     folds=2,
@@ -108,8 +111,10 @@ def repeats(grid: Grid, source: Source) -> list[tuple[int | None, int]]:
     """Return the folds and seeds of a table."""
     if source.name in MADE and source.path is None:
         seeds = grid.made_seeds
+    elif source.folds == [None]:
+        seeds = grid.seeds
     else:
-        seeds = grid.seeds if source.folds == [None] else grid.fold_seeds
+        seeds = grid.small_seeds if source.name == "mushroom" else grid.fold_seeds
     return [(fold, seed) for fold in source.folds[: grid.folds] for seed in range(seeds)]
 
 

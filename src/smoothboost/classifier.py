@@ -73,8 +73,9 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         Which rules compete. "one_rule" has one literal; "auto" also lets rules test sets of
         categories and, if `n_rounds` is automatic too and not few, makes each round choose three
         thresholds side by side, `OneRule(literals="sets", cuts=3)`, and, if there are many, one
-        round of five choose a rule on two columns, `MixedRule()`; thresholds of numbers that have
-        few rounds each are spread in the end. "pair_rule" always has two
+        round of five, or of two while that finds the same columns, choose a rule on two columns,
+        `MixedRule()`. Thresholds of numbers that have few rounds each are spread in the end, those
+        of "one_rule" too, unless `n_rounds` is named. "pair_rule" always has two
         literals, at the same privacy price; "top_down" is the paper's trees.
         `OneRule(literals="one_hot")` is the paper's class of rules;
         `TopDown(splits=3, criterion="gini")` says how trees grow.

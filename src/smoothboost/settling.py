@@ -10,7 +10,7 @@ from smoothboost import _validate
 from smoothboost.fitting import automatic
 from smoothboost.fitting.plan import Plan, make_plan
 from smoothboost.fitting.pricing import Budget, mechanisms_for
-from smoothboost.fitting.problems import candidates_of, supposed_errors
+from smoothboost.fitting.problems import candidates_of, supposed_shares
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
 from smoothboost.learners.mixed_rule import MixedRule
@@ -132,7 +132,7 @@ def _plan(
         calibrate=calibrate,
         class_looks=len(candidates) if decision.costs is None else 0,
         cut_look=len(candidates) == 1 and decision.is_uneven,
-        shares=supposed_errors(schema),
+        shares=supposed_shares(schema),
         declared=schema.base_rates is not None,
     )
 

@@ -136,7 +136,8 @@ def test_plan_says_what_the_density_starts_with_and_follows(folder):
     Path("schema.json").write_text(json.dumps(document))
     several = " ".join(run(*plan, "--rounds", 30).stdout.split())
     assert "rounds 30: 10 for each of 3 classes, in turn" in several
-    assert "density 0.2 to 0.8 at first" in several
+    assert "density 0.17 to 0.8 at first" in several
+    assert "before the first round 0 to 2 votes against each class, by its declared" in several
     assert "rounds of each class" in several
     fixed = " ".join(run(*plan, "--density", 0.4).stdout.split())
     assert "density 0.4 (no row weighs more than 1/24,000)" in fixed

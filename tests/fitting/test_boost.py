@@ -20,6 +20,7 @@ from smoothboost import (
 )
 from smoothboost.classifier import Learner
 from smoothboost.counting import measure
+from smoothboost.fitting import automatic
 from smoothboost.fitting.automatic import COOLING
 from smoothboost.fitting.boost import Booster, boost
 from smoothboost.fitting.plan import make_plan
@@ -350,7 +351,8 @@ class TestFollowing:
         for at, share in enumerate(supposed):
             expected = plan.following.measure(plan.measure, share, share, Fraction(0))
             assert measure_of(booster, at) == expected
-        assert measure_of(booster).density == max(2 * supposed[0], plan.following.lowest)
+        factor = automatic.FACTOR_MORE_CLASSES
+        assert measure_of(booster).density == max(factor * supposed[0], plan.following.lowest)
 
     def test_the_measure_is_a_function_of_what_was_released(self):
         """Two tables, the same outcomes: the same weights of each level, in every round."""

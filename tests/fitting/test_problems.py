@@ -24,7 +24,7 @@ from smoothboost.fitting.problems import (
     candidates_of,
     engines_of,
     make_engine,
-    supposed_errors,
+    supposed_shares,
 )
 from smoothboost.learners.literals import Constraints
 from smoothboost.table.coded import Table
@@ -232,14 +232,13 @@ def test_a_schema_for_one_class_has_the_same_columns_and_two_classes():
         (2, [0.9, 0.1], ["1/10"]),
         (3, None, ["1/3"] * 3),
         (10, None, ["1/10"] * 10),
-        (3, [0.7, 0.2, 0.1], ["3/10", "1/5", "1/10"]),
+        (3, [0.7, 0.2, 0.1], ["7/10", "1/5", "1/10"]),
     ],
 )
-def test_supposed_errors_are_those_of_saying_the_likelier_side(n_classes, rates, expected):
+def test_supposed_shares_are_declared_or_all_alike(n_classes, rates, expected):
     declared = None if rates is None else dict(enumerate(rates))
     schema = schema_of(n_classes, base_rates=declared)
-    assert supposed_errors(schema) == tuple(map(Fraction, expected))
-    assert all(0 < share <= Fraction(1, 2) for share in supposed_errors(schema))
+    assert supposed_shares(schema) == tuple(map(Fraction, expected))
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,22 @@ def test_a_rare_class_is_spread_twice_as_far():
     assert found.rules != spread_rules(sharp.rules, plan.spreads)
 
 
+@pytest.mark.parametrize("flipped", [0.0, 0.45])
+def test_with_many_rounds_thresholds_are_spread_if_the_last_look_released_many_errors(flipped):
+    table = table_of(n_rows=2000)
+    wrong = np.random.default_rng(0).random(2000) < flipped
+    noisy = Table(table.schema, table.codes, table.labels ^ wrong.astype(np.uint8))
+    candidates, plan = planned(noisy, n_rounds=101, epsilon=Fraction(50))
+    assert plan.spreads
+    assert plan.spread_from
+    spread, sharp = (started(noisy, candidates, each) for each in (plan, replace(plan, spreads=())))
+    for booster in (spread, sharp):
+        until_link(booster, SeededBits(3))
+    released = spread.errors[-1].share
+    assert (released >= plan.spread_from) == (flipped > 0)
+    assert (spread.rules != sharp.rules) == (flipped > 0)
+
+
 def test_of_a_rare_class_no_round_looks_at_pairs():
     table = table_of()
     for rows_of_class, looks in ((6, False), (N_ROWS // 2, True)):
@@ -138,19 +154,35 @@ class TestPlans:
         (near,) = {spread.reach for spread in self.spreads(epsilon=1.0, delta=0.0)}
         assert 0 < near <= 4 < far
 
-    def test_not_where_each_number_has_many_rounds(self):
-        few = Schema({"x": Numeric(0, 1, bins=64)}, target=[0, 1])
+    def test_where_each_number_has_many_rounds_only_if_many_rows_are_wrong(self):
+        few = Schema({f"x{at}": Numeric(0, 1, bins=64) for at in range(4)}, target=[0, 1])
         plan = SmoothBoostClassifier(few, epsilon=1.0, delta=1e-5).plan(30_000)
-        assert plan.n_votes >= automatic.VOTES_PER_NUMBER
-        assert plan.spreads == ()
+        assert plan.n_votes >= 4 * automatic.VOTES_PER_NUMBER
+        assert plan.spread_from == Fraction(1, 3)
+        assert "if 1/3 of the rows or more is wrong" in " ".join(str(plan).split())
 
     @pytest.mark.parametrize(
         "options",
-        [{"learner": "one_rule"}, {"learner": "pair_rule"}, {"density": 0.3}, {"n_rounds": 9}],
+        [
+            {"learner": "one_rule", "n_rounds": 9},
+            {"learner": OneRule("one_hot")},
+            {"learner": "pair_rule"},
+            {"density": 0.3},
+            {"n_rounds": 9},
+        ],
         ids=str,
     )
     def test_not_where_something_is_named(self, options):
         assert self.spreads(**options) == ()
+
+    def test_one_rules_are_spread_as_several_are_if_rounds_are_automatic(self):
+        assert self.spreads(learner="one_rule") == self.spreads()
+
+    def test_a_short_list_keeps_its_tests(self):
+        clf = SmoothBoostClassifier(self.SCHEMA, epsilon=0.1)
+        plan = clf.plan(1000)
+        assert plan.n_votes <= automatic.CUTS
+        assert plan.spreads == ()
 
     def test_forbidden_columns_have_none(self):
         spreads = self.spreads(forbidden_columns=["x3"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
+from itertools import cycle, product, repeat
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from smoothboost.learners.literals import Constraints
 from smoothboost.learners.mixed_rule import MOST_CELLS, MixedCandidates
 from smoothboost.learners.pair_rule import PairCandidates, _live_quadrants
 from smoothboost.learners.set_rule import SetRuleCandidates
-from smoothboost.rules import Literal
+from smoothboost.rules import Literal, Split, TreeRule
 
 pytestmark = pytest.mark.filterwarnings("ignore::smoothboost.SeededNoiseWarning")
 
@@ -54,11 +54,46 @@ def interacting(n_rows, seed=0):
 # Which rounds, and what competes in them ------------------------------------------------------
 
 
+def pair_on(columns):
+    """Return a rule on these columns, of which there are one or two."""
+    first, last = (Literal.equals(column, 0) for column in (columns[0], columns[-1]))
+    return TreeRule(Split(first, 1, Split(last, 1, 0)))
+
+
+def rounds_with_pairs(candidates, chosen, n_rounds):
+    """List the rounds that look at pairs if these rules win in them, one after the other."""
+    found, chosen = [], iter(chosen)
+    for at in range(n_rounds):
+        rule = candidates.single[3]
+        if not candidates.wait:
+            found.append(at)
+            rule = next(chosen)
+        candidates = candidates.after((rule,) * candidates.n_rules)
+    return found
+
+
 @pytest.mark.parametrize(("cuts", "every"), [(1, 1), (1, 3), (3, 2), (3, 8)])
 def test_the_last_of_so_many_rounds_looks_at_pairs(cuts, every):
-    candidates = mixed(cuts=cuts, every=every)
-    rounds = [at for at in range(4 * every) if candidates.is_for_pairs(at * cuts)]
+    others = cycle([pair_on((0, 1)), pair_on((1, 2))])
+    rounds = rounds_with_pairs(mixed(cuts=cuts, every=every), others, 4 * every)
     assert rounds == [every - 1, 2 * every - 1, 3 * every - 1, 4 * every - 1]
+
+
+def test_columns_that_win_twice_running_are_looked_at_sooner():
+    two, other, one = pair_on((0, 1)), pair_on((0, 2)), pair_on((0,))
+    won = [two, two, two, other, two, one, one, two, two, two]
+    assert rounds_with_pairs(mixed(), won, 41) == [4, 9, 11, 13, 18, 23, 28, 33, 38, 40]
+
+
+@pytest.mark.parametrize("every", [1, 2])
+def test_no_columns_make_rounds_wait_longer(every):
+    rounds = rounds_with_pairs(mixed(every=every), repeat(pair_on((0, 1))), 8)
+    assert rounds == list(range(every - 1, 8, every))
+
+
+def test_for_a_rare_class_no_round_ever_looks_at_pairs():
+    rare = mixed(every=1).for_rare
+    assert rare.after((pair_on((0, 1)),)) is rare
 
 
 @pytest.mark.parametrize("cuts", [1, 3])
@@ -71,7 +106,7 @@ def test_the_score_is_the_sum_of_what_each_rule_gets_right(cuts):
         right = sum((rule.predict(table.codes) == table.labels).astype(int) for rule in votes)
         weights = np.arange(2 * (cuts + 1), dtype=np.int64).reshape(2, -1) + 1
         of_rows = weights[table.labels, right]
-        proposed = candidates.start(engine, weights)
+        proposed = candidates.after(votes).start(engine, weights)
         scores = proposed.scores.flat()
         assert len(scores) == len(candidates.pairs)
         for index in range(0, len(scores), 17):
@@ -91,13 +126,15 @@ def test_other_rounds_are_those_of_sets():
     assert ours.tolist() == theirs.tolist()
 
 
-def test_what_competes_depends_on_the_votes_and_not_on_the_rows():
-    candidates = mixed(cuts=1, every=2)
-    for n_votes, n_rules in ((0, len(candidates.single)), (1, len(candidates.pairs))):
+def test_what_competes_depends_on_the_rules_before_and_not_on_the_rows():
+    first = mixed(cuts=1, every=2)
+    rules = first.single.made_together(3)
+    for candidates, n_votes in ((first, 0), (first.after(rules), 1)):
+        n_rules = len(candidates.pairs if n_votes else candidates.single)
         for seed in range(20):
             table, rng = make_table(seed=seed), np.random.default_rng(seed)
             engine = LocalEngine(table, 9)
-            engine.add_votes(*candidates.single.made_together(3)[:n_votes])
+            engine.add_votes(*rules[:n_votes])
             weights = rng.integers(0, 50, (2, n_votes + 1))
             assert len(candidates.start(engine, weights).scores) == n_rules
 

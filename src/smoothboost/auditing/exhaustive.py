@@ -22,7 +22,7 @@ from smoothboost.fitting import automatic
 from smoothboost.fitting.boost import Booster
 from smoothboost.fitting.plan import Plan, make_plan
 from smoothboost.fitting.pricing import Budget, mechanisms_for
-from smoothboost.fitting.problems import candidates_of, engines_of
+from smoothboost.fitting.problems import candidates_of, engines_of, supposed_shares
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
 from smoothboost.learners.mixed_rule import MixedRule
@@ -151,6 +151,7 @@ class Setting:
             calibrate=self.link_share,
             class_looks=self.n_problems if self.class_share else 0,
             cut_look=self.costs is not None,
+            shares=supposed_shares(self.schema),
             constants=SimpleNamespace(**{**vars(automatic), **constants}),
         )
         if plan.following is not None:

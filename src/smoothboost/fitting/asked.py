@@ -36,6 +36,8 @@ class Asked:
         The share of each problem's class that is publicly known, or supposed.
     declared : bool
         Whether these shares are known.
+    counted : bool
+        Whether the number of rounds is given, as for a list that is to be read.
     constants : module
         What "auto" means; audits give looks larger shares, so as to see them go wrong.
     """
@@ -49,12 +51,17 @@ class Asked:
     cut_look: bool = False
     shares: tuple[Fraction, ...] | None = None
     declared: bool = False
+    counted: bool = False
     constants: Any = automatic
 
     @property
     def follows(self) -> bool:
         """Whether the density follows the errors."""
         return self.density == "auto" and self.calibration == "tight"
+
+    def shares_of(self, n_problems: int) -> tuple[Fraction, ...]:
+        """Return the share of each problem's class, half where nothing is supposed."""
+        return self.shares or (Fraction(1, 2),) * n_problems
 
     def pace_of(self, at: int, n_votes: int) -> Fraction:
         """Return what part of the last round's rate a problem's round has."""
@@ -69,9 +76,20 @@ class Asked:
         if not self.follows:
             return None
         slowing = automatic.SLOWING if self.learning_rate == "auto" else None
-        supposed = self.shares or (Fraction(1, 2),) * n_problems
+        supposed = [min(share, 1 - share) for share in self.shares_of(n_problems)]
         rare = self.constants.RARE if n_problems == 1 else Fraction(0)
         more = automatic.SLOWING_MORE if noisy >= automatic.MANY_VOTES else Fraction(0)
+        factor, enough = automatic.FACTOR, Fraction(1)
+        if n_problems > 1:
+            factor = automatic.FACTOR_MORE_CLASSES
+            enough = factor / n_problems
         return Following(
-            after, automatic.FACTOR, Fraction(0), slowing, supposed, rare, slowing_more=more
+            after,
+            factor,
+            Fraction(0),
+            slowing,
+            tuple(supposed),
+            rare,
+            slowing_more=more,
+            enough=enough,
         )

@@ -26,6 +26,11 @@ REACH, REACH_PURE = (Fraction(1, 8), Fraction(2)), (Fraction(1, 16), Fraction(1,
 A part of a column's bins: at most, and times numbers over rounds; twice that for a rare class.
 Where budgets add, rounds are few and each sees clearly.
 """
+SPREAD_ERRORS = Fraction(1, 3)
+"""With as many rounds they are spread, too, if this share of the rows or more is wrong in the end.
+
+Then steps say more of chance than of the class.
+"""
 
 PAIR_ROWS, PAIR_ROUNDS, PAIRS_EVERY = 1000, 13, 5
 """From so many rows and rounds on, one of so many looks at pairs of columns: `MixedRule`."""
@@ -40,18 +45,25 @@ FEW_VOTES, NOISE_FEW = 3, 0.07
 """The share for so few rounds: one rule alone cannot rank."""
 NOISE_MORE_VOTES, NOISE_SPREAD = 0.015, 0.021
 """The share for more rounds, where budgets do not add; the second where thresholds are spread."""
-MORE_CLASSES_PURE, MORE_CLASSES_APPROXIMATE = 40, 10
+MORE_CLASSES_PURE, MORE_CLASSES_APPROXIMATE = 40, 20
 """With more classes the share is times this over their number: a problem weighs fewer rows."""
 
 CEILING = Fraction(4, 5)
 """The density before the errors are known, and the largest that it may have."""
-FACTOR = Fraction(2)
-"""The density is this times the share of errors."""
+FACTOR, FACTOR_MORE_CLASSES = Fraction(2), Fraction(17, 10)
+"""The density is this times the share of errors.
+
+At twice the share of its class, a problem would name it for nobody: half of the weight is at most
+there. Of two classes that share is known, or looked at; of more it is not, so they keep away.
+"""
 FLOOR = 3
-FLOOR_MORE_CLASSES = 2
-"""The total weight is at least this many times what a choice of the last round loses to noise."""
-FEW = Fraction(2)
-"""The density is at least this over the number of votes plus this: two classes."""
+"""The total weight is at least this many times what a choice of the last round loses to noise.
+
+With more than two classes that is at most the weight of errors that nobody would call few: of
+naming one class of as many for nobody.
+"""
+FEW = Fraction(13, 10)
+"""The density is at least this over the number of rounds: two classes."""
 FEW_LOOKS, MANY_LOOKS = 5, 10
 """How often the errors of a problem are counted."""
 LOOK_NOISE = 0.003
@@ -66,7 +78,7 @@ SLOWING, SLOWING_MORE = Fraction(1, 2), Fraction(1, 4)
 """By what the learning rate falls on the way if the errors do not; more if these are many too."""
 MANY_VOTES = 99
 """From so many noisy votes on it falls by more, as the last ones average."""
-HIGHEST_RATE = Fraction(7, 10)
+HIGHEST_RATE = Fraction(1)
 COOLING = Fraction(7, 10)
 """A learning rate falls by this factor when a rule takes back the one before it."""
 

@@ -24,7 +24,7 @@ from smoothboost.learners.spreading import spread_rules
 from smoothboost.link import Link, nearest_exp
 from smoothboost.privacy.mechanisms import Selection
 from smoothboost.privacy.randomness import BitSource
-from smoothboost.rules import Rule, takes_back
+from smoothboost.rules import LiteralRule, Rule, takes_back
 
 
 @dataclass
@@ -51,6 +51,10 @@ class Problem:
         How the measure follows looks at the errors.
     share : Fraction or None
         The share of errors at the first look after a round.
+    latest : Fraction
+        That at the last one.
+    opening : tuple of Rule
+        What votes before the first round, by public numbers.
     """
 
     engine: CountEngine
@@ -62,6 +66,8 @@ class Problem:
     last: tuple[Rule, ...] = ()
     following: Following | None = None
     share: Fraction | None = None
+    latest: Fraction = Fraction(0)
+    opening: tuple[Rule, ...] = ()
 
 
 class Booster:
@@ -188,11 +194,13 @@ class Booster:
             turn.cooled *= self._plan.cooling
             turn.measure = turn.measure.cooled(self._plan.cooling)
         turn.last = rules
+        turn.candidates = turn.candidates.after(rules)
         if turn.about is not None:
             rules = tuple(replace(rule, about=turn.about) for rule in rules)
         self.rules += rules
         self._done += 1
-        if self._done == self._plan.n_rounds and self._plan.spreads:
+        is_last = self._done == self._plan.n_rounds
+        if is_last and self._plan.spreads and turn.latest >= self._plan.spread_from:
             self._spread()
 
     def _spread(self) -> None:
@@ -203,7 +211,8 @@ class Booster:
         for problem in self._problems if self.choices_left else ():
             own = [rule for rule in self.rules if rule.about == problem.about]
             problem.engine = problem.engine.anew()
-            problem.engine.add_votes(*(replace(rule, about=None) for rule in own))
+            chosen = (replace(rule, about=None) for rule in own)
+            problem.engine.add_votes(*problem.opening, *chosen)
 
     def _start_for(self, index: int) -> None:
         """Weigh rows by the share of the rarer class that was released."""
@@ -226,6 +235,7 @@ class Booster:
         released = self._plan.count_options("error")[index]
         share = Fraction(released, 2 * problem.engine.n_rows)
         problem.share = share if problem.share is None else problem.share
+        problem.latest = share
         progress = Fraction(self._done, self._plan.n_rounds)
         pace = self._plan.paces[self._done]
         measure = problem.following.measure(problem.first, share, problem.share, progress, pace)
@@ -272,6 +282,16 @@ class Booster:
         worth = link.slope * (link.offset - self._plan.cuts.thresholds[self.cut])
         return replace(link, weights=(1.0, nearest_exp(min(max(worth, -690.0), 690.0))))
 
+    @property
+    def opening(self) -> tuple[Rule, ...]:
+        """The votes before the first round in which classes differ, all of them against one."""
+        most = max(self._plan.opening)
+        return tuple(
+            LiteralRule(None, 0, 0, about=at)
+            for at, votes in enumerate(self._plan.opening)
+            for _ in range(most - votes)
+        )
+
     def fork(self) -> Booster:
         """Return a second booster in the same state."""
         twin = Booster.__new__(Booster)
@@ -287,7 +307,13 @@ def _start(plan: Plan, at: int, engine: CountEngine, candidates: Candidates) -> 
     first = replace(plan.measure, class_weights=plan.problem_weights[at])
     about = at if plan.n_problems > 1 else None
     engine = WideSums(engine) if first.is_wide else engine
-    problem = Problem(engine, candidates, about, first, first, following=plan.following)
+    says = int(plan.opening[at] > 0)
+    opening = (LiteralRule(None, says, says),) * abs(plan.opening[at])
+    if opening:
+        engine.add_votes(*opening)
+    problem = Problem(
+        engine, candidates, about, first, first, following=plan.following, opening=opening
+    )
     if plan.following is not None:
         if plan.following.is_rare:  # as declared
             problem.candidates = candidates.for_rare
@@ -301,6 +327,8 @@ def boost(
     booster: Booster, bits: BitSource, on_round: Callable[[int], None] | None = None
 ) -> tuple[Rule, ...]:
     """Choose the plan's rounds of rules, each on the weights the earlier ones left.
+
+    Returned are these and, before them, what votes by public numbers alone.
 
     Parameters
     ----------
@@ -320,4 +348,4 @@ def boost(
         booster.accept(booster.propose().sample(bits))
         if on_round:
             on_round(booster.n_done)
-    return booster.rules
+    return (*booster.opening, *booster.rules)

@@ -103,6 +103,8 @@ class Following:
         The share of errors above which none is believed: that of the rarer class.
     slowing_more : Fraction, default 0
         By what part more the rate falls where rules are not much better than guessing.
+    enough : Fraction, default 1
+        The largest density that is asked for because choices are noisy.
     """
 
     after: tuple[int, ...]
@@ -113,6 +115,7 @@ class Following:
     rare: Fraction = Fraction(0)
     most: Fraction = Fraction(1)
     slowing_more: Fraction = Fraction(0)
+    enough: Fraction = Fraction(1)
 
     def for_rarer(self, share: Fraction, n_rows: int) -> Following:
         """Return what follows if the rarer class has this share of the rows, declared or released.
@@ -170,8 +173,8 @@ class Following:
         """
         share = min(share, self.most)
         noisier = Fraction(isqrt(10**6 * pace.numerator // pace.denominator), 1000)  # a root
-        lowest = min(self.lowest / noisier, self.factor * self.most)
-        density = min(max(self.factor * share, self.lowest, lowest), first.density)
+        lowest = max(self.lowest, min(self.lowest / noisier, self.factor * self.most))
+        density = min(max(self.factor * share, min(lowest, self.enough)), first.density)
         rate = first.learning_rate
         if self.slowing is not None:
             stuck = min(share / at_first, Fraction(1)) if at_first else Fraction(1)

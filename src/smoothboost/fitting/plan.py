@@ -29,6 +29,7 @@ from smoothboost.fitting.following import (
 )
 from smoothboost.fitting.plan_text import plan_table
 from smoothboost.fitting.pricing import Budget, Look, Stage, is_ordinary, price
+from smoothboost.fitting.problems import opening_votes
 from smoothboost.learners.choices import Candidates, Scores
 from smoothboost.learners.spreading import Spread
 from smoothboost.privacy.accountant import (
@@ -75,6 +76,10 @@ class Plan:
         What part of the last round's rate each round has.
     spreads : tuple of Spread
         How far the thresholds of numbers are spread after the last round.
+    spread_from : Fraction, default 0
+        The share of errors, at the last look, from which on they are.
+    opening : tuple of int
+        Votes for each problem's class that stand before the first round, below 0 if against it.
     cost : Cost or None
         What the fit will take on this machine, if that was asked for.
     """
@@ -93,6 +98,8 @@ class Plan:
     n_rules: int = 1
     paces: tuple[Fraction, ...] = ()
     spreads: tuple[Spread, ...] = ()
+    spread_from: Fraction = Fraction(0)
+    opening: tuple[int, ...] = (0,)
     cost: Cost | None = None
 
     def __str__(self) -> str:
@@ -104,7 +111,7 @@ class Plan:
     @property
     def n_votes(self) -> int:
         """The most rounds that a problem has."""
-        return self.measure.n_rounds // self.n_rules
+        return ceil(Fraction(self.n_rounds, self.n_problems))
 
     @property
     def n_candidates(self) -> int:
@@ -265,7 +272,7 @@ def make_plan(
     -----
     Guarantee: the planned choices compose to the budget (docs/privacy/composition.md).
     """
-    wishes = Asked(**asked)
+    wishes = Asked(**asked, counted=n_rounds != "auto")
     if n_rows > MOST_ROWS:
         raise ValueError(f"Expected at most {MOST_ROWS:,} rows, got {n_rows:,}.")
 
@@ -323,11 +330,15 @@ def _settled(
     at_once = candidates.n_rules
     noisy = 0 if budget.epsilon is None else votes
     n_looks = asked.constants.looks_for(votes, most_looks)
+    rate = _rate(asked.learning_rate, votes, asked.calibration) / at_once
+    opening = (0,) * n_problems
+    if asked.follows and n_problems > 1:
+        opening = tuple(opening_votes(share, rate) for share in asked.shares_of(n_problems))
     measure = Measure(
         n_rows,
         _density(asked),
-        _rate(asked.learning_rate, votes, asked.calibration) / at_once,
-        votes * at_once,
+        rate,
+        votes * at_once + max(map(abs, opening)),
         max(weights, key=lambda pair: max(pair) / min(pair)),
         (at_once - 1).bit_length(),
     )
@@ -344,23 +355,29 @@ def _settled(
         asked.following(look_times(votes, n_looks), n_problems, noisy),
         n_rules=at_once,
         paces=tuple(asked.pace_of(at // n_problems, votes) for at in range(rounds)),
-        spreads=_spreads(candidates, votes, budget, asked),
+        opening=opening,
     )
-    return _with_looks(plan, candidates, asked)
+    return _with_looks(_with_spreads(plan, candidates, asked), candidates, asked)
 
 
-def _spreads(
-    candidates: Candidates, votes: int, budget: Budget, asked: Asked
-) -> tuple[Spread, ...]:
-    """Return how far thresholds are spread: the more, the fewer rounds there are for a number."""
-    numbers, enough = candidates.numbers, automatic.VOTES_PER_NUMBER * len(candidates.numbers)
-    if not asked.follows or candidates.n_rules == 1 or votes >= enough:
-        return ()
-    adds = budget.epsilon is not None and budget.delta == 0
+def _with_spreads(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
+    """Say how far thresholds are spread: the more, the fewer rounds there are for a number."""
+    numbers, votes = candidates.numbers, plan.n_votes
+    is_list = plan.n_rules == 1 and (asked.counted or votes <= automatic.CUTS)  # keeps its tests
+    if not asked.follows or is_list:
+        return plan
+    is_many = votes >= automatic.VOTES_PER_NUMBER * len(numbers)
+    if is_many and plan.n_problems > 1:  # of each class few rows are wrong
+        return plan
+    adds = plan.budget.epsilon is not None and plan.budget.delta == 0 and not is_many
     most, of_rounds = asked.constants.REACH_PURE if adds else asked.constants.REACH
     part = min(most, of_rounds * Fraction(len(numbers), votes))
     spreads = (Spread(at, floor(part * n_codes), n_codes - 1) for at, n_codes in numbers)
-    return tuple(spread for spread in spreads if spread.reach)
+    return replace(
+        plan,
+        spreads=tuple(spread for spread in spreads if spread.reach),
+        spread_from=automatic.SPREAD_ERRORS if is_many else Fraction(0),
+    )
 
 
 def _density(asked: Asked) -> Fraction:
@@ -408,13 +425,14 @@ def _with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
 
 def _lowest_density(plan: Plan) -> Fraction:
     """Return the smallest density at which choices still mean something."""
-    floor = automatic.FLOOR if plan.n_problems == 1 else automatic.FLOOR_MORE_CLASSES
-    needed = Fraction(floor * min(plan.lost_rows, 1e18)).limit_denominator(10**6)
+    needed = Fraction(automatic.FLOOR * min(plan.lost_rows, 1e18)).limit_denominator(10**6)
     few = Fraction(0)
     if plan.n_problems == 1:  # few votes cannot settle on rules for fewer rows than that
-        few = automatic.FEW / (plan.n_rounds + automatic.FEW)
+        few = automatic.FEW / plan.n_rounds
     n_rows = plan.measure.n_rows
-    return min(max(needed / n_rows, few, Fraction(1, n_rows)), plan.measure.density)
+    assert plan.following is not None
+    most = min(plan.measure.density, plan.following.enough)
+    return min(max(needed / n_rows, few, Fraction(1, n_rows)), most)
 
 
 def _first_looks(plan: Plan, asked: Asked) -> list[Look]:
@@ -467,7 +485,8 @@ def _is_quiet(plan: Plan) -> bool:
     if _adds_squares(plan):
         limit, more = automatic.NOISE_APPROXIMATE, automatic.MORE_CLASSES_APPROXIMATE
         if plan.n_votes > automatic.VOTES[-1]:
-            limit = automatic.NOISE_SPREAD if plan.spreads else automatic.NOISE_MORE_VOTES
+            spreads = plan.spreads and not plan.spread_from
+            limit = automatic.NOISE_SPREAD if spreads else automatic.NOISE_MORE_VOTES
     if plan.n_votes <= automatic.FEW_VOTES and len(plan.stages) == 1:  # trees are noisier
         limit = automatic.NOISE_FEW
     if plan.n_problems > 1:  # each weighs about twice the rows of its class

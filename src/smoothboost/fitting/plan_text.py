@@ -43,6 +43,8 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
         ("rounds", _rounds(plan)),
         ("density", _density(plan)),
     ]
+    if any(plan.opening):
+        rows.append(("before the first round", _opening(plan)))
     if plan.look("rarer") is not None:
         rows.append(("rarer class is counted", "before the first round"))
     looks = plan.look("error")
@@ -60,6 +62,17 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
     return [*rows, ("threshold, probabilities", ending)]
 
 
+def _opening(plan: Plan) -> str:
+    against = sorted({-votes for votes in plan.opening})
+    if len(against) == 1:
+        return f"{_votes(against[0])} against each class, as it is one of {plan.n_problems}"
+    return f"{against[0]} to {_votes(against[-1])} against each class, by its declared share"
+
+
+def _votes(count: int) -> str:
+    return f"{count} vote" if count == 1 else f"{count} votes"
+
+
 def _unless_rare(plan: Plan, stage: Stage) -> str:
     following = plan.following
     some = following is not None and following.rare and stage.choice.besides
@@ -70,7 +83,8 @@ def _spread(plan: Plan) -> str:
     reach = max(spread.reach for spread in plan.spreads)
     bins = "one bin" if reach == 1 else f"{reach} bins"
     rare = ", twice that for a rare class" if plan.following and plan.following.rare else ""
-    return f"spread after the last round, by up to {bins}{rare}"
+    often = f" if {plan.spread_from} of the rows or more is wrong" if plan.spread_from else ""
+    return f"spread after the last round{often}, by up to {bins}{rare}"
 
 
 def _rounds(plan: Plan) -> str:

@@ -10,7 +10,6 @@ from math import log, sqrt
 from operator import mul
 from typing import TYPE_CHECKING
 
-from smoothboost.counting.measure import Measure
 from smoothboost.learners.choices import Candidates, Choice
 from smoothboost.privacy.accountant import (
     Spend,
@@ -113,10 +112,8 @@ class Look:
 
 def price(plan: Plan, candidates: Candidates) -> Plan:
     """Give every kind of choice and look its rate; settle the mechanism."""
-    choices, measure = candidates.choices, plan.measure
-    ranges = [
-        _ranges(choice, measure, plan.n_rounds, plan.n_problems, plan.n_rules) for choice in choices
-    ]
+    choices = candidates.choices
+    ranges = [_ranges(choice, plan) for choice in choices]
 
     def priced(name: str | None, rates: Sequence[Fraction], looks: Sequence[Fraction]) -> Plan:
         return replace(
@@ -161,20 +158,20 @@ def mechanisms_for(candidates: Candidates) -> list[str]:
     return [name for name, kind in MECHANISMS.items() if kind.takes_prior or not candidates.even]
 
 
-def _ranges(
-    choice: Choice, measure: Measure, n_rounds: int, n_problems: int, n_rules: int
-) -> tuple[int, ...]:
+def _ranges(choice: Choice, plan: Plan) -> tuple[int, ...]:
     """Return the range of a kind of choice in each round, of as many votes as its problem has had.
 
-    It depends on the votes through the largest weight alone, which soon is as large as it gets.
+    It depends on the votes through the largest weight alone, which soon is as large as it gets. The
+    votes before the first round count as any do; of several problems, those of the one with most.
     """
+    measure, n_rules = plan.measure, plan.n_rules
     ranges: list[int] = []
-    for votes in range(0, measure.n_rounds, n_rules):
+    for votes in range(max(map(abs, plan.opening)), measure.n_rounds, n_rules):
         ranges.append(choice.score_range(measure, votes))
         if measure.is_capped(votes):
             ranges += [ranges[-1]] * ((measure.n_rounds - 1 - votes) // n_rules)
             break
-    return tuple(width for width in ranges for _ in range(n_problems))[:n_rounds]
+    return tuple(width for width in ranges for _ in range(plan.n_problems))[: plan.n_rounds]
 
 
 Rates = tuple[list[Fraction], list[Fraction]]

@@ -14,10 +14,14 @@ from numpy.typing import NDArray
 
 from smoothboost.counting.count_table import CountTable
 from smoothboost.counting.engine import EngineInMemory, LocalEngine, Needs
+from smoothboost.counting.measure import LevelWeights
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
 from smoothboost.table.coded import Table
 from smoothboost.table.schema import Schema
+
+MOST_OPENING = 255
+"""The most votes that may stand before the first round."""
 
 
 class Learner(Protocol):
@@ -127,14 +131,32 @@ def problem_labels(table: Table, at: int, n_problems: int) -> NDArray[np.uint8]:
     return table.labels if n_problems == 1 else (table.labels == at).astype(np.uint8)
 
 
-def supposed_errors(schema: Schema) -> tuple[Fraction, ...]:
-    """Return each problem's share of errors before anything is known of the rows.
+def supposed_shares(schema: Schema) -> tuple[Fraction, ...]:
+    """Return each problem's share of its class before anything is known of the rows.
 
-    Saying "not this class" of everybody errs as often as the class occurs: its declared base rate,
-    or one in as many as there are classes. With two classes and no rates half is supposed.
+    Its declared base rate, or one in as many as there are classes; of two classes, the rarer one's.
     """
     n_classes = len(schema.target)
     if schema.base_rates is None:
         return (Fraction(1, 2),) if n_classes == 2 else (Fraction(1, n_classes),) * n_classes
     rates = [Fraction(rate).limit_denominator(10**6) for rate in schema.base_rates]
-    return (min(rates),) if n_classes == 2 else tuple(min(rate, 1 - rate) for rate in rates)
+    return (min(rates),) if n_classes == 2 else tuple(rates)
+
+
+def opening_votes(share: Fraction, learning_rate: Fraction) -> int:
+    """Return votes for a class, below 0 if against it, that say as much as its share does.
+
+    After k votes against a class its rows weigh exp(2 * learning_rate * k) times the others: the
+    first k at which all of them together weigh as much as all others.
+
+    Examples
+    --------
+    >>> opening_votes(Fraction(1, 10), Fraction(1, 4)), opening_votes(Fraction(1, 2), Fraction(1))
+    (-5, 0)
+    """
+    rarer = min(share, 1 - share)
+    levels = LevelWeights(2 * learning_rate, MOST_OPENING)
+    votes = 0
+    while votes < MOST_OPENING and rarer * levels[0] < (1 - rarer) * levels[votes]:
+        votes += 1
+    return votes if 2 * share > 1 else -votes

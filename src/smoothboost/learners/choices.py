@@ -124,7 +124,7 @@ class Candidates(Protocol):
     def numbers(self) -> tuple[tuple[int, int], ...]:
         """The columns of numbers whose votes change by steps, and how many ordered codes they have.
 
-        Many of them take more rounds, and a round that makes several rules may spread these.
+        Many of them take more rounds, and finished rules on them may be spread.
         """
         ...
 
@@ -136,6 +136,10 @@ class Candidates(Protocol):
     @property
     def for_rare(self) -> Candidates:
         """What competes for a rare class, whose few rows tell less: as many rules, no dearer."""
+        ...
+
+    def after(self, rules: tuple[Rule, ...]) -> Candidates:
+        """Return what competes after a round that chose these rules: as many, no dearer."""
         ...
 
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> Round:
@@ -168,6 +172,10 @@ class RuleCandidates:
     @property
     def for_rare(self) -> Candidates:
         """The same rules."""
+        return cast(Candidates, self)
+
+    def after(self, rules: tuple[Rule, ...]) -> Candidates:
+        """Return the same rules, whatever was chosen."""
         return cast(Candidates, self)
 
     @property

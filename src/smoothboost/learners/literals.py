@@ -94,6 +94,15 @@ def literals_of(
     )
 
 
+def numbers_of(schema: Schema, constraints: Constraints) -> tuple[tuple[int, int], ...]:
+    """List the columns of numbers that may be tested, and how many ordered codes they have."""
+    return tuple(
+        (at, column.n_ordered)
+        for at, (name, column) in enumerate(schema.columns.items())
+        if column.is_number and name not in constraints.forbidden
+    )
+
+
 def _column_literals(
     position: int, column: Column, language: str, thresholds: int | None
 ) -> Iterator[Literal]:

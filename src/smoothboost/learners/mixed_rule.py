@@ -2,7 +2,7 @@
 
 Most of what tables tell is a sum over columns, and 1-rules find it at the least noise. A class that
 depends on two columns together is found by looking at pairs in some of the rounds; which ones is
-public, and a round costs the same either way.
+told by the rules chosen before, and a round costs the same either way.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ MOST_CELLS = 1 << 22
 
 All columns count, forbidden ones too, so that the problems of all classes have the same rounds.
 """
+AGAIN = 2
+"""Of so many rounds the last one looks at pairs while the same two columns are chosen again."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class MixedRule:
         How many rules a round makes, each with a vote: `OneRule` says how. A rule on two columns
         is made as often.
     every : int, default 5
-        Of so many rounds the last one looks at pairs.
+        Of so many rounds the last one looks at pairs, and of two while that finds the same columns.
     thresholds : int, default 15
         The most thresholds of a number in a pair, between groups of as many bins each.
 
@@ -49,7 +51,7 @@ class MixedRule:
     >>> ages = Numeric(0, 100, bins=10, missing=False)
     >>> schema = Schema({"age": ages, "partner's age": ages}, target=["no", "yes"])
     >>> MixedRule().compete(schema).choices[0].besides
-    '; in one round of 5, 1,872 on pairs of tests'
+    '; in one round of 5, or 2 while the same columns win, 1,872 on pairs of tests'
     """
 
     cuts: int = 3
@@ -72,7 +74,10 @@ class MixedRule:
 
 
 class MixedCandidates(RuleCandidates):
-    """The rules of most rounds, those of the others, and which rounds these are.
+    """The rules of most rounds, those of the others, and when the others come.
+
+    Two columns that are chosen twice running are an interaction that was found, and is not yet
+    told: while it waits, every round votes on one column, and votes that tell nothing add up.
 
     Parameters
     ----------
@@ -82,14 +87,27 @@ class MixedCandidates(RuleCandidates):
         The rules with two.
     every : int
         Of so many rounds the last one looks at pairs.
+    wait : int, optional
+        How many rounds come before the next that does; by default one less than `every`.
+    found : tuple of int
+        The columns of the rule that was chosen when pairs were last looked at.
     """
 
     even = True
 
-    def __init__(self, single: SetRuleCandidates, pairs: PairCandidates, every: int) -> None:
+    def __init__(
+        self,
+        single: SetRuleCandidates,
+        pairs: PairCandidates,
+        every: int,
+        wait: int | None = None,
+        found: tuple[int, ...] = (),
+    ) -> None:
         self.n_rules, self.numbers = single.n_rules, single.numbers
         self.now_and_then = pairs, every
         self.single, self.pairs, self.every = single, pairs, every
+        self.wait = every - 1 if wait is None else wait
+        self.found = found
 
     @property
     def for_rare(self) -> SetRuleCandidates:
@@ -123,16 +141,29 @@ class MixedCandidates(RuleCandidates):
     def choices(self) -> tuple[Choice, ...]:
         """The one choice of a round: a rule, of whichever kind."""
         (choice,) = super().choices
-        pairs = f"; in one round of {self.every}, {self.pairs.n_options:,} on pairs of tests"
+        often = f"{self.every}, or {AGAIN} while the same columns win"
+        if self.every <= AGAIN:
+            often = str(self.every)
+        pairs = f"; in one round of {often}, {self.pairs.n_options:,} on pairs of tests"
         return (replace(choice, besides=pairs),)
 
-    def is_for_pairs(self, n_votes: int) -> bool:
-        """Tell whether the round after so many votes looks at pairs."""
-        return n_votes // self.n_rules % self.every == self.every - 1
+    def after(self, rules: tuple[Rule, ...]) -> MixedCandidates:
+        """Return what competes in the round after one that chose these rules.
+
+        Notes
+        -----
+        Guarantee: a function of the rules chosen so far (docs/privacy/pair-rules.md).
+        """
+        wait, found = self.wait - 1, self.found
+        if not self.wait:
+            found = rules[0].columns
+            again = len(found) == 2 and found == self.found
+            wait = (min(AGAIN, self.every) if again else self.every) - 1
+        return MixedCandidates(self.single, self.pairs, self.every, wait, found)
 
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:
-        """Score every rule that competes in a round after as many votes as there are levels."""
-        if not self.is_for_pairs(weights.shape[1] - 1):
+        """Score every rule that competes in this round."""
+        if self.wait:
             return self.single.start(engine, weights)
         sums = self.n_rules * self.pairs.sums(engine, weights)  # as the rule is made so often
         return OneChoice(self.pairs.scores(sums), self._made_together)

@@ -12,7 +12,7 @@ from smoothboost import _validate
 from smoothboost.counting.engine import CountEngine
 from smoothboost.counting.layout import CodeLayout
 from smoothboost.learners.choices import OneChoice, OneColumnCandidates
-from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of
+from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of, numbers_of
 from smoothboost.learners.set_rule import MAX_CUTS, SetRuleCandidates, set_candidates
 from smoothboost.rules import Literal, LiteralRule
 from smoothboost.table.schema import Schema
@@ -81,6 +81,7 @@ class OneRuleCandidates(OneColumnCandidates):
         ]
         self._rules += [LiteralRule(None, label, label) for label in classes]
         self._layout = CodeLayout(schema)
+        self.numbers = numbers_of(schema, constraints) if language == "threshold" else ()
         added_up = np.array([self._added_up(rule) for rule in self._rules])
         places = np.ravel_multi_index(added_up.T, (self._layout.size + 1, len(classes)))
         self._places = np.ascontiguousarray(places)  # a row for each of the five sums

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from smoothboost.counting.engine import CountEngine
 from smoothboost.counting.layout import CodeLayout
 from smoothboost.learners.choices import OneChoice, OneColumnCandidates
-from smoothboost.learners.literals import Constraints, literals_of
+from smoothboost.learners.literals import Constraints, literals_of, numbers_of
 from smoothboost.privacy.factored import FactoredScores
 from smoothboost.rules import Literal, LiteralRule, Members, Test
 from smoothboost.table.schema import Categorical, Schema
@@ -64,11 +64,7 @@ class SetRuleCandidates(OneColumnCandidates):
             for at, column in enumerate(schema.columns.values())
             if column.is_number
         }
-        self.numbers = tuple(
-            (at, column.n_ordered)
-            for at, (name, column) in enumerate(schema.columns.items())
-            if column.is_number and name not in constraints.forbidden
-        )
+        self.numbers = numbers_of(schema, constraints)
         literals = literals_of(schema, "threshold", constraints)
         ways = {
             literal: [

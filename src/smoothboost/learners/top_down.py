@@ -119,6 +119,10 @@ class TopDownCandidates:
         """The same trees."""
         return self
 
+    def after(self, rules: tuple[Rule, ...]) -> TopDownCandidates:
+        """Return the same trees, whatever was chosen."""
+        return self
+
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
         """The kinds of choices in a round: splits, then the leaves' classes together."""

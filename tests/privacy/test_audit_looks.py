@@ -185,10 +185,11 @@ def test_a_look_at_errors_alone_nearly_attains_its_share(mechanism, n_classes):
     # Nobody is wrong, and then one row is: only the last of many options moves away.
     n_rounds = 2 if n_classes == 2 else 4
     setting = Setting(60, n_classes, n_rounds, *CEILING, **FOLLOWS)
-    tables = (((0, 0),) * 60, ((0, 0),) * 59 + ((0, 1),))
+    right, wrong = ((0, 0), (0, 1)) if n_classes == 2 else ((0, 1), (0, 0))
+    tables = ((right,) * 60, tuple(sorted((right,) * 59 + (wrong,))))
     candidates: Any = setting.candidates[0]
-    always = len(candidates) - (2 if n_classes == 2 else 1)  # "no", or "class 0"
-    losses = audit(setting, EPSILONS, after(always), tables, mechanism)
+    never = len(candidates) - 2  # "no", or "not class 0"
+    losses = audit(setting, EPSILONS, after(never), tables, mechanism)
     shares = [losses[mechanism, epsilon] / float(epsilon / 2) for epsilon in EPSILONS]
     assert 0.9 <= max(shares) <= 1 + ROUNDING
 

@@ -63,13 +63,25 @@ def fold_of(n_rows: int, fold: int):
     return list(KFold(5, shuffle=True, random_state=0).split(np.empty(n_rows)))[fold]
 
 
-def test_our_defaults_are_the_estimators(folder):
-    fit = Fit("mushroom", "one_rule", 0, 0, 0.5, schema="own")
+def test_the_first_automatic_rule_is_the_estimator_with_its_numbers_given(folder):
+    _, plan = lazy_bb.prepare(Fit("mushroom", "one_rule", 0, 0, 0.5, schema="own"))
+    options = {
+        "n_rounds": plan.n_rounds,
+        "density": float(plan.measure.density),
+        "learning_rate": float(plan.measure.learning_rate),
+    }
+    fit = Fit("mushroom", "one_rule", 0, 0, 0.5, schema="own", options=options)
     data = tables.loaded("mushroom")
     train, test = fold_of(len(data.target), 0)
     estimator = SmoothBoostClassifier(
-        schema=data.schema, epsilon=0.5, learner="one_rule", random_state=fit.seed
+        schema=data.schema,
+        epsilon=0.5,
+        learner="one_rule",
+        calibrate=0,
+        random_state=fit.seed,
+        **options,
     ).fit(data.data.iloc[train], data.target[train])
+    assert lazy_bb.rules_of(fit) == estimator.model_.rules
     assert methods.run(fit)["accuracy"] == estimator.score(data.data.iloc[test], data.target[test])
 
 

@@ -82,8 +82,11 @@ def test_by_default_thresholds_are_a_thirtieth_of_the_bins_apart(bins, apart):
 
 
 def test_a_choice_costs_the_same_however_many_rules_it_makes():
+    given = {"learning_rate": Fraction(1, 4)}
     plans = [
-        make_plan(Budget(Fraction(1), delta), 5000, OneRule("sets", cuts).compete(SCHEMA), ONES)
+        make_plan(
+            Budget(Fraction(1), delta), 5000, OneRule("sets", cuts).compete(SCHEMA), ONES, **given
+        )
         for delta in (0.0, 1e-5)
         for cuts in (1, 3)
     ]
@@ -95,6 +98,15 @@ def test_a_choice_costs_the_same_however_many_rules_it_makes():
         assert three.measure.learning_rate == one.measure.learning_rate / 3
         assert three.spent == pytest.approx(one.spent, rel=1e-9)
         assert three.noise == pytest.approx(one.noise, rel=1e-6)
+
+
+def test_few_rounds_of_several_rules_learn_faster_than_sharp_ones():
+    one, three = (
+        make_plan(Budget(Fraction(1)), 5000, OneRule("sets", cuts).compete(SCHEMA), ONES, 5)
+        for cuts in (1, 3)
+    )
+    assert one.measure.learning_rate == Fraction(7, 10)
+    assert three.measure.learning_rate == Fraction(1, 3)
 
 
 def test_weights_leave_room_for_the_sum_of_as_many():

@@ -59,6 +59,14 @@ class Asked:
         """Whether the density follows the errors."""
         return self.density == "auto" and self.calibration == "tight"
 
+    @property
+    def largest_density(self) -> Fraction:
+        """The given density, or the largest that an automatic one may have."""
+        if self.density != "auto":
+            return self.density
+        usual: Fraction = self.constants.CEILING
+        return automatic.PAPER_DENSITY if self.calibration == "paper" else usual
+
     def shares_of(self, n_problems: int) -> tuple[Fraction, ...]:
         """Return the share of each problem's class, half where nothing is supposed."""
         return self.shares or (Fraction(1, 2),) * n_problems

@@ -59,8 +59,8 @@ there. Of two classes that share is known, or looked at; of more it is not, so t
 FLOOR = 3
 """The total weight is at least this many times what a choice of the last round loses to noise.
 
-With more than two classes that is at most the weight of errors that nobody would call few: of
-naming one class of as many for nobody.
+With more than two classes noise asks for no more than the factor above times one over their
+number, which is how often saying "no" of everybody would err.
 """
 FEW = Fraction(13, 10)
 """The density is at least this over the number of rounds: two classes."""
@@ -78,7 +78,8 @@ SLOWING, SLOWING_MORE = Fraction(1, 2), Fraction(1, 4)
 """By what the learning rate falls on the way if the errors do not; more if these are many too."""
 MANY_VOTES = 99
 """From so many noisy votes on it falls by more, as the last ones average."""
-HIGHEST_RATE = Fraction(1)
+HIGHEST_RATE, HIGHEST_RATE_ALONE = Fraction(1), Fraction(7, 10)
+"""The largest learning rate: of rounds that make several rules, and of single, sharper ones."""
 COOLING = Fraction(7, 10)
 """A learning rate falls by this factor when a rule takes back the one before it."""
 

@@ -330,13 +330,13 @@ def _settled(
     at_once = candidates.n_rules
     noisy = 0 if budget.epsilon is None else votes
     n_looks = asked.constants.looks_for(votes, most_looks)
-    rate = _rate(asked.learning_rate, votes, asked.calibration) / at_once
+    rate = _rate(asked, votes, at_once) / at_once
     opening = (0,) * n_problems
     if asked.follows and n_problems > 1:
         opening = tuple(opening_votes(share, rate) for share in asked.shares_of(n_problems))
     measure = Measure(
         n_rows,
-        _density(asked),
+        asked.largest_density,
         rate,
         votes * at_once + max(map(abs, opening)),
         max(weights, key=lambda pair: max(pair) / min(pair)),
@@ -380,19 +380,13 @@ def _with_spreads(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
     )
 
 
-def _density(asked: Asked) -> Fraction:
-    if asked.density != "auto":
-        return asked.density
-    usual: Fraction = asked.constants.CEILING
-    return automatic.PAPER_DENSITY if asked.calibration == "paper" else usual
-
-
-def _rate(learning_rate: Fraction | Auto, votes: int, calibration: str) -> Fraction:
-    if learning_rate != "auto":
-        return learning_rate
-    if calibration == "paper":
+def _rate(asked: Asked, votes: int, at_once: int) -> Fraction:
+    if asked.learning_rate != "auto":
+        return asked.learning_rate
+    if asked.calibration == "paper":
         return automatic.PAPER_RATE
-    return root_rate(votes, automatic.HIGHEST_RATE)
+    highest = automatic.HIGHEST_RATE if at_once > 1 else automatic.HIGHEST_RATE_ALONE
+    return root_rate(votes, highest)
 
 
 def _with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:

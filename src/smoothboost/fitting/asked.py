@@ -71,6 +71,11 @@ class Asked:
         """Return the share of each problem's class, half where nothing is supposed."""
         return self.shares or (Fraction(1, 2),) * n_problems
 
+    def looks_at_shares(self, n_problems: int, delta: float) -> bool:
+        """Whether looks before the first round say how many rows are of each of several classes."""
+        pays = n_problems > 1 and self.constants.share_of("class", delta) > 0
+        return self.follows and not self.declared and pays
+
     def pace_of(self, at: int, n_votes: int) -> Fraction:
         """Return what part of the last round's rate a problem's round has."""
         pace: Fraction = self.constants.pace_of(at, n_votes) if self.follows else Fraction(1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import isqrt
 
-VOTES = (1, 3, 5, 7, 9, 13, 19, 27, 37, 49, 69, 99)
+VOTES = (1, 3, 5, 7, 13, 19, 27, 37, 49, 69, 99)
 """Rounds for each problem; odd, since even numbers tie."""
 MORE_VOTES = (199, 299, 499)
 """With two classes, if choices lose hardly anything to noise."""
@@ -45,7 +45,7 @@ FEW_VOTES, NOISE_FEW = 3, 0.07
 """The share for so few rounds: one rule alone cannot rank."""
 NOISE_MORE_VOTES, NOISE_SPREAD = 0.015, 0.021
 """The share for more rounds, where budgets do not add; the second where thresholds are spread."""
-MORE_CLASSES_PURE, MORE_CLASSES_APPROXIMATE = 40, 20
+MORE_CLASSES_PURE, MORE_CLASSES_APPROXIMATE = 44, 22
 """With more classes the share is times this over their number: a problem weighs fewer rows."""
 
 CEILING = Fraction(4, 5)
@@ -56,6 +56,13 @@ FACTOR, FACTOR_MORE_CLASSES = Fraction(2), Fraction(17, 10)
 At twice the share of its class, a problem would name it for nobody: half of the weight is at most
 there. Of two classes that share is known, or looked at; of more it is not, so they keep away.
 """
+SERVED, ALWAYS_SERVED = Fraction(7, 5), Fraction(4, 5)
+"""A class of several has rounds if its rows are this many times what a choice loses to noise.
+
+Or if they are the second number's part of what it had if all classes were alike.
+"""
+UNEVEN = 2
+"""Released shares of classes are believed to differ by what is beyond so many times the noise's."""
 FLOOR = 3
 """The total weight is at least this many times what a choice of the last round loses to noise.
 
@@ -86,7 +93,7 @@ COOLING = Fraction(7, 10)
 SHARES = {
     "rarer": Fraction(5, 100),
     "error": Fraction(3, 100),
-    "class": Fraction(2, 100),
+    "class": Fraction(3, 100),
     "link": Fraction(3, 100),
     "threshold": Fraction(5, 100),
 }
@@ -94,7 +101,7 @@ SHARES = {
 SHARES_PURE = {
     "rarer": Fraction(1, 100),
     "error": Fraction(5, 100),
-    "class": Fraction(2, 100),
+    "class": Fraction(7, 100),
     "link": Fraction(5, 100),
     "threshold": Fraction(5, 100),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,10 @@ from smoothboost.counting.engine import CountEngine
 from smoothboost.counting.measure import Measure
 from smoothboost.counting.wide import WideSums
 from smoothboost.error_looks import ErrorLook
+from smoothboost.fitting.calibrating import CutOptions, LinkOptions
 from smoothboost.fitting.following import Following, distance_scores, doubled_errors
 from smoothboost.fitting.plan import Plan
+from smoothboost.fitting.problems import believed_shares, opening_votes, served
 from smoothboost.learners.choices import Candidates, Round
 from smoothboost.learners.spreading import spread_rules
 from smoothboost.link import Link, nearest_exp
@@ -109,7 +112,11 @@ class Booster:
             for at, (engine, rules) in enumerate(zip(engines, candidates, strict=True))
         ]
         self._round: Round | None = None
-        self._kind: int | str = 0 if plan.look("rarer") is None else "rarer"
+        first = "class" if plan.most_opening else 0
+        self._kind: int | str = first if plan.look("rarer") is None else "rarer"
+        self._opening = plan.opening
+        self._believed: tuple[Fraction, ...] = ()
+        self._order: tuple[int, ...] = tuple(range(len(self._problems)))
         self.rules: tuple[Rule, ...] = ()
         self._done = 0  # rounds
         self.errors: tuple[ErrorLook, ...] = ()
@@ -126,12 +133,12 @@ class Booster:
     @property
     def _turn(self) -> Problem:
         """The problem whose round comes next."""
-        return self._problems[self._done % len(self._problems)]
+        return self._problems[self._order[self._done % len(self._order)]]
 
     @property
     def _looked_at(self) -> Problem:
         """The problem whose round came last."""
-        return self._problems[(self._done - 1) % len(self._problems)]
+        return self._problems[self._order[(self._done - 1) % len(self._order)]]
 
     def propose(self, plan: Plan | None = None) -> Selection:
         """Weigh the rows as they stand and score what competes: the next private choice.
@@ -168,8 +175,12 @@ class Booster:
             self._start_for(index)
         elif self._kind == "class":
             self.shares += (self._plan.count_options("class")[index],)
+            if self._plan.most_opening and len(self.shares) == len(self._problems):
+                self._open()
         elif self._kind == "link":
             self.link = index
+            if self._links.is_constant(index):
+                self.rules, self.errors = (), self.errors[: len(self._problems)]
         elif self._kind == "threshold":
             self.cut = index
         elif self._round is None:
@@ -214,6 +225,27 @@ class Booster:
             chosen = (replace(rule, about=None) for rule in own)
             problem.engine.add_votes(*problem.opening, *chosen)
 
+    def _open(self) -> None:
+        """Let votes stand before the first round by the shares of classes that were released."""
+        plan, n_rows = self._plan, self._plan.measure.n_rows
+        released = [Fraction(doubled, 2 * n_rows) for doubled in self.shares]
+        self.errors = tuple(ErrorLook(0, at, float(share)) for at, share in enumerate(released))
+        self._believed = believed_shares(released, plan.look_noise("class"))
+        lost = Fraction(min(plan.lost_rows, 1e18)).limit_denominator(10**6)
+        self._order = served(self._believed, lost / n_rows)
+        # As many rounds for fewer classes are more votes for each, which want a smaller rate.
+        rate, most = plan.measure.learning_rate, plan.most_opening
+        if plan.cooling < 1:
+            rate *= Fraction(isqrt(10**6 * len(self._order) // len(self._problems)), 1000)
+        votes = [opening_votes(share, rate) for share in self._believed]
+        self._opening = tuple(min(max(each, -most), most) for each in votes)
+        for at in self._order:
+            problem, share = self._problems[at], self._believed[at]
+            assert problem.following is not None
+            problem.first = replace(problem.first, learning_rate=rate)
+            problem.following = problem.following.for_class(share)
+            _begin(problem, plan, self._opening[at], min(share, 1 - share))
+
     def _start_for(self, index: int) -> None:
         """Weigh rows by the share of the rarer class that was released."""
         problem = self._turn
@@ -246,15 +278,44 @@ class Booster:
         """Return what comes next: a look, or a round (0)."""
         if self._kind == 0 and self._plan.looks_after(self._done):
             return "error"
-        if self._done < self._plan.n_rounds:
-            return 0
+        is_last = self._done == self._plan.n_rounds
         asked = self._plan.look("class")
-        if asked is not None and len(self.shares) < asked.count:
+        lacks = asked is not None and len(self.shares) < asked.count
+        if lacks and (self._plan.most_opening or is_last):
             return "class"
+        if not is_last:
+            return 0
         return "link" if self.link is None else "threshold"
 
+    @property
+    def _n_votes(self) -> int:
+        """The most votes of a problem after the last round."""
+        plan = self._plan
+        own = -(-plan.n_rounds // len(self._order)) * plan.n_rules
+        return own + max(abs(self._opening[at]) for at in self._order)
+
+    @property
+    def _links(self) -> LinkOptions:
+        """The links that compete, and with looks at classes, the largest one for everybody."""
+        plan = self._plan
+        options = self._n_votes, plan.n_problems, plan.n_rules, plan.following is not None
+        if plan.n_problems == 1:
+            return LinkOptions(*options)
+        constant = None
+        if plan.most_opening:
+            at = max(self._order, key=lambda at: (self._believed[at], -at))
+            slope = 2 * self._problems[at].first.learning_rate
+            constant = at, self._believed[at], slope
+        heard = tuple(sorted({rule.about or 0 for rule in (*self.opening, *self.rules)}))
+        return LinkOptions(*options, heard, constant)
+
+    @property
+    def _cuts(self) -> CutOptions:
+        """The thresholds that compete, where mistakes on two classes do not cost the same."""
+        return CutOptions(self._n_votes, self._plan.n_rules)
+
     def _link_scores(self) -> NDArray[np.int64]:
-        links = self._plan.links
+        links = self._links
         if len(self._problems) == 1:
             return links.scores(self._problems[0].engine.level_counts())
         first, *others = (problem.engine for problem in self._problems)
@@ -264,7 +325,7 @@ class Booster:
         assert self._costs is not None
         first, second = self._costs(self.shares)
         counts = self._problems[0].engine.level_counts()
-        return self._plan.cuts.scores(counts, (first, second))
+        return self._cuts.scores(counts, (first, second))
 
     def released_link(self, weights: tuple[float, ...]) -> Link:
         """Return how votes become probabilities and decisions, from what was chosen.
@@ -275,21 +336,25 @@ class Booster:
             What a mistake on a row of each class costs; a chosen threshold overrides them.
         """
         if self.link is None:
-            return Link.plain(self._plan.n_rounds * self._plan.n_rules**2, weights)
-        link = self._plan.links.link(self.link, weights)
+            return Link.plain(len(self.rules) * self._plan.n_rules, weights)
+        link = self._links.link(self.link, weights)
         if self.cut is None:
             return link
-        worth = link.slope * (link.offset - self._plan.cuts.thresholds[self.cut])
+        worth = link.slope * (link.offset - self._cuts.thresholds[self.cut])
         return replace(link, weights=(1.0, nearest_exp(min(max(worth, -690.0), 690.0))))
 
     @property
     def opening(self) -> tuple[Rule, ...]:
-        """The votes before the first round in which classes differ, all of them against one."""
-        most = max(self._plan.opening)
+        """The votes before the first round in which classes differ, all of them against one.
+
+        If no others are left, there is one more against each class, so that all have some.
+        """
+        most = max(self._opening[at] for at in self._order) + (not self.rules)
         return tuple(
             LiteralRule(None, 0, 0, about=at)
-            for at, votes in enumerate(self._plan.opening)
-            for _ in range(most - votes)
+            for at in self._order
+            if len(self._problems) > 1
+            for _ in range(most - self._opening[at])
         )
 
     def fork(self) -> Booster:
@@ -307,20 +372,24 @@ def _start(plan: Plan, at: int, engine: CountEngine, candidates: Candidates) -> 
     first = replace(plan.measure, class_weights=plan.problem_weights[at])
     about = at if plan.n_problems > 1 else None
     engine = WideSums(engine) if first.is_wide else engine
-    says = int(plan.opening[at] > 0)
-    opening = (LiteralRule(None, says, says),) * abs(plan.opening[at])
-    if opening:
-        engine.add_votes(*opening)
-    problem = Problem(
-        engine, candidates, about, first, first, following=plan.following, opening=opening
-    )
-    if plan.following is not None:
-        if plan.following.is_rare:  # as declared
-            problem.candidates = candidates.for_rare
-        supposed = plan.following.supposed[at]
-        start = Fraction(0), plan.paces[0]
-        problem.measure = plan.following.measure(first, supposed, supposed, *start)
+    problem = Problem(engine, candidates, about, first, first, following=plan.following)
+    if plan.following is None:
+        return problem
+    if plan.following.is_rare:  # as declared
+        problem.candidates = candidates.for_rare
+    _begin(problem, plan, plan.opening[at], plan.following.supposed[at])
     return problem
+
+
+def _begin(problem: Problem, plan: Plan, votes: int, share: Fraction) -> None:
+    """Let so many votes stand for a problem's class, and weigh rows by a supposed share."""
+    says = int(votes > 0)
+    problem.opening = (LiteralRule(None, says, says),) * abs(votes)
+    if problem.opening:
+        problem.engine.add_votes(*problem.opening)
+    assert problem.following is not None
+    start = Fraction(0), plan.paces[0]
+    problem.measure = problem.following.measure(problem.first, share, share, *start)
 
 
 def boost(

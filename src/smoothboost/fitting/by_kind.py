@@ -34,7 +34,7 @@ def spent_by_kind(plan: Plan) -> tuple[KindSpent, ...]:
         for stage in plan.stages
     ]
     looks = [
-        _spent(look.name, {look.rate * look.score_range: 1}, look.count)
+        KindSpent(look.name, look.count, float(look.loss), float(look.loss * look.charged))
         for look in plan.looks
         if look.count
     ]

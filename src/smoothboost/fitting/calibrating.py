@@ -63,12 +63,19 @@ class LinkOptions:
         How many of the votes are cast together: they tend to agree.
     follows : bool, default False
         Whether the density follows the errors.
+    heard : tuple of int, default ()
+        Of more than two classes, those that rules speak of: no other is ever named.
+    constant : tuple of (int, Fraction, Fraction), optional
+        Of more than two classes, one that may be named for everybody instead of what votes say,
+        its share, and the slope at which votes before the first round are the classes' shares.
     """
 
     n_votes: int
     n_problems: int
     at_once: int = 1
     follows: bool = False
+    heard: tuple[int, ...] = ()
+    constant: tuple[int, Fraction, Fraction] | None = None
 
     @property
     def by_sums(self) -> bool:
@@ -101,10 +108,16 @@ class LinkOptions:
         )
 
     def __len__(self) -> int:
-        return len(self.slopes) * len(self.offsets)
+        return len(self.slopes) * len(self.offsets) + (self.constant is not None)
+
+    def is_constant(self, index: int) -> bool:
+        """Tell whether it is not the rules' votes that decide."""
+        return index == len(self.slopes) * len(self.offsets)
 
     def link(self, index: int, weights: tuple[float, ...]) -> Link:
         """Return a chosen link."""
+        if self.constant is not None and self.is_constant(index):
+            return Link(float(self.constant[2]), 0.0, weights, True)
         slope, offset = divmod(index, len(self.offsets))
         return Link(float(self.slopes[slope]), float(self.offsets[offset]), weights, True)
 
@@ -134,19 +147,32 @@ class LinkOptions:
     ) -> NDArray[np.int64]:
         """Score links for more classes by each row's votes for each class, and its own.
 
-        The squared error is that of the leading class's probability: was it this class?
+        The squared error is that of the leading class's probability: was it this class? If one
+        class may be named for everybody, rows that are right count too, as a class that is seldom
+        right is easy to give a probability; the score is half of both together.
         """
+        margins = margins[:, self.heard]
         lead = margins.max(axis=1)
-        right = margins.argmax(axis=1) == labels
+        right = np.array(self.heard)[margins.argmax(axis=1)] == labels
         behind = (lead[:, None] - margins).clip(0, 2 * self.n_votes)
         one = 1 << _EXP_BITS
         scores = []
         for slope in self.slopes:
             odds = np.array(_exps(slope / 2, 4 * self.n_votes)[::2], dtype=np.int64)
             share = (one << LOSS_BITS) // odds[behind].sum(axis=1)
-            miss = np.where(right, (1 << LOSS_BITS) - share, share)
-            scores.append(-int((miss * miss >> LOSS_BITS).sum()))
+            scores.append(self._worth(right, share))
+        if self.constant is not None:
+            at, likely, _ = self.constant
+            scores.append(self._worth(labels == at, int(likely * (1 << LOSS_BITS))))
         return np.array(scores, dtype=np.int64)
+
+    def _worth(self, right: NDArray[np.bool_], share: NDArray[np.int64] | int) -> int:
+        """Score the probabilities of being right that rows are given; each row on its own."""
+        miss = np.where(right, (1 << LOSS_BITS) - share, share)
+        if self.constant is None:
+            return -int((miss * miss >> LOSS_BITS).sum())
+        halves = (right.astype(np.int64) << (LOSS_BITS - 1)) - (miss * miss >> (LOSS_BITS + 1))
+        return int(halves.sum())
 
 
 @dataclass(frozen=True)

@@ -139,6 +139,14 @@ class Following:
         enough = max(self.factor * share, Fraction(1, n_rows))
         return replace(known, lowest=min(self.lowest, enough))
 
+    def for_class(self, share: Fraction) -> Following:
+        """Return what follows for one of several classes that has this share, by looks.
+
+        No larger density is asked for because choices are noisy than naming it for nobody has, or
+        for everybody.
+        """
+        return replace(self, enough=self.factor * min(share, 1 - share))
+
     @property
     def is_rare(self) -> bool:
         """Whether the rarer class is known to be rare."""

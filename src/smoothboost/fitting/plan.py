@@ -29,7 +29,7 @@ from smoothboost.fitting.following import (
 )
 from smoothboost.fitting.plan_text import plan_table
 from smoothboost.fitting.pricing import Budget, Look, Stage, is_ordinary, price
-from smoothboost.fitting.problems import opening_votes
+from smoothboost.fitting.problems import fewest_served, least_share, opening_votes
 from smoothboost.learners.choices import Candidates, Scores
 from smoothboost.learners.spreading import Spread
 from smoothboost.privacy.accountant import (
@@ -80,6 +80,8 @@ class Plan:
         The share of errors, at the last look, from which on they are.
     opening : tuple of int
         Votes for each problem's class that stand before the first round, below 0 if against it.
+    most_opening : int, default 0
+        How many such votes there may be if looks at classes say how many; 0 if none do.
     cost : Cost or None
         What the fit will take on this machine, if that was asked for.
     """
@@ -100,6 +102,7 @@ class Plan:
     spreads: tuple[Spread, ...] = ()
     spread_from: Fraction = Fraction(0)
     opening: tuple[int, ...] = (0,)
+    most_opening: int = 0
     cost: Cost | None = None
 
     def __str__(self) -> str:
@@ -114,6 +117,16 @@ class Plan:
         return ceil(Fraction(self.n_rounds, self.n_problems))
 
     @property
+    def fewest_turns(self) -> int:
+        """How many problems take turns at least: looks may find that some classes are too rare."""
+        return fewest_served(self.n_problems) if self.most_opening else self.n_problems
+
+    @property
+    def votes_before(self) -> int:
+        """The most votes that a problem may have before its first round."""
+        return max(self.most_opening, *map(abs, self.opening))
+
+    @property
     def n_candidates(self) -> int:
         """How many options the first choice of a round has."""
         return self.stages[0].choice.n_options
@@ -124,21 +137,11 @@ class Plan:
         A problem's class may have more than half of the rows: its list goes on upwards.
         """
         n_rows = self.measure.n_rows
-        options = count_options(n_rows, finely=kind == "rarer")
+        finely = kind == "rarer" or (kind == "class" and self.most_opening > 0)
+        options = count_options(n_rows, finely)
         if kind != "class":
             return options
         return (*(2 * n_rows - option for option in reversed(options[1:])), *options)
-
-    @cached_property
-    def links(self) -> LinkOptions:
-        """The links that the last look chooses among."""
-        follows = self.following is not None
-        return LinkOptions(self.measure.n_rounds, self.n_problems, self.n_rules, follows)
-
-    @property
-    def cuts(self) -> CutOptions:
-        """The thresholds that a look chooses among, where classes do not count alike."""
-        return CutOptions(self.measure.n_rounds, self.n_rules)
 
     def looks_after(self, n_done: int) -> bool:
         """Tell whether the problem of the round before is looked at after `n_done` rounds."""
@@ -201,11 +204,7 @@ class Plan:
             Spend(loss, bounded, stage.choice.times * count)
             for stage in self.stages
             for loss, count in Counter(stage.losses).items()
-        ) + tuple(
-            Spend(look.rate * look.score_range, bounded, look.count)
-            for look in self.looks
-            if look.count
-        )
+        ) + tuple(Spend(look.loss, bounded, look.charged) for look in self.looks if look.count)
 
     @property
     def accountants(self) -> tuple[str, ...]:
@@ -331,14 +330,18 @@ def _settled(
     noisy = 0 if budget.epsilon is None else votes
     n_looks = asked.constants.looks_for(votes, most_looks)
     rate = _rate(asked, votes, at_once) / at_once
-    opening = (0,) * n_problems
-    if asked.follows and n_problems > 1:
+    opening, most_opening = (0,) * n_problems, 0
+    longest = votes
+    if asked.looks_at_shares(n_problems, budget.delta):
+        longest = ceil(Fraction(rounds, fewest_served(n_problems)))
+        most_opening = -opening_votes(least_share(n_problems), rate)
+    elif asked.follows and n_problems > 1:
         opening = tuple(opening_votes(share, rate) for share in asked.shares_of(n_problems))
     measure = Measure(
         n_rows,
         asked.largest_density,
         rate,
-        votes * at_once + max(map(abs, opening)),
+        longest * at_once + max(most_opening, *map(abs, opening)),
         max(weights, key=lambda pair: max(pair) / min(pair)),
         (at_once - 1).bit_length(),
     )
@@ -356,6 +359,7 @@ def _settled(
         n_rules=at_once,
         paces=tuple(asked.pace_of(at // n_problems, votes) for at in range(rounds)),
         opening=opening,
+        most_opening=most_opening,
     )
     return _with_looks(_with_spreads(plan, candidates, asked), candidates, asked)
 
@@ -436,7 +440,7 @@ def _first_looks(plan: Plan, asked: Asked) -> list[Look]:
         if plan.n_problems == 1 and not asked.declared:
             counts["rarer"] = 1
         counts["error"] = sum(map(plan.looks_after, range(1, plan.n_rounds + 1)))
-    counts["class"] = asked.class_looks
+    counts["class"] = plan.n_problems if plan.most_opening else asked.class_looks
     shares = {name: asked.constants.share_of(name, plan.budget.delta) for name in counts}
     return [
         Look(name, len(plan.count_options(name)), COUNT_RANGE, count, shares[name])
@@ -452,9 +456,11 @@ def _last_looks(plan: Plan, asked: Asked) -> list[Look]:
         link = cut = asked.calibrate / 2 if asked.cut_look else asked.calibrate
     if not link:
         return []
-    looks = [Look("link", len(plan.links), LINK_RANGE, 1, link)]
+    votes, at_once = plan.measure.n_rounds, plan.n_rules
+    links = LinkOptions(votes, plan.n_problems, at_once, plan.following is not None)
+    looks = [Look("link", len(links), LINK_RANGE, 1, link)]
     if asked.cut_look:
-        looks.append(Look("threshold", len(plan.cuts), CUT_RANGE, 1, cut))
+        looks.append(Look("threshold", len(CutOptions(votes, at_once)), CUT_RANGE, 1, cut))
     return looks
 
 

@@ -194,29 +194,31 @@ def _spendings(plan: Plan) -> tuple[list[_Spending], bool]:
         (
             f"{stage.choice.name}s",
             [(float(loss), stage.choice.times) for loss in stage.losses],
+            stage.choice.times * plan.n_rounds,
         )
         for stage in plan.stages
     ]
     kinds += [
         (
             f"{'look' if look.count == 1 else 'looks'} at {LOOKED_AT[look.name]}",
-            [(float(look.rate * look.score_range), look.count)],
+            [(float(look.loss), look.charged)],
+            look.count,
         )
         for look in plan.looks
     ]
-    added = [sum(each * count for each, count in costs) for _, costs in kinds]
+    added = [sum(each * count for each, count in costs) for _, costs, _ in kinds]
     squares = sum(added) > (plan.spent or 0) * (1 + 1e-9)  # less is proved than added up
-    parts = [sum(each ** (1 + squares) * count for each, count in costs) for _, costs in kinds]
+    parts = [sum(each ** (1 + squares) * count for each, count in costs) for _, costs, _ in kinds]
     return [
         _Spending(
             name,
-            sum(count for _, count in costs),
+            times,
             min(each for each, _ in costs),
             max(each for each, _ in costs),
             total,
             part / (sum(parts) or 1),
         )
-        for (name, costs), total, part in zip(kinds, added, parts, strict=True)
+        for (name, costs, times), total, part in zip(kinds, added, parts, strict=True)
     ], squares
 
 

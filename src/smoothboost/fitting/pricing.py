@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import log, sqrt
+from math import ceil, log, sqrt
 from operator import mul
 from typing import TYPE_CHECKING
 
@@ -109,6 +109,26 @@ class Look:
     share: Fraction
     rate: Fraction = Fraction(1)
 
+    @property
+    def loss(self) -> Fraction:
+        """What one of them may cost.
+
+        Notes
+        -----
+        Guarantee: a choice of range R is (rate * R)-DP (docs/privacy/selection.md).
+        """
+        return self.rate * self.score_range
+
+    @property
+    def charged(self) -> int:
+        """How many of them a replaced row may change: of classes' rows, those of two classes.
+
+        Notes
+        -----
+        Guarantee: the others' scores are equal (docs/privacy/following.md#looks-at-classes).
+        """
+        return min(self.count, 2) if self.name == "class" else self.count
+
 
 def price(plan: Plan, candidates: Candidates) -> Plan:
     """Give every kind of choice and look its rate; settle the mechanism."""
@@ -165,13 +185,15 @@ def _ranges(choice: Choice, plan: Plan) -> tuple[int, ...]:
     votes before the first round count as any do; of several problems, those of the one with most.
     """
     measure, n_rules = plan.measure, plan.n_rules
+    most = ceil(Fraction(plan.n_rounds, plan.fewest_turns))
     ranges: list[int] = []
-    for votes in range(max(map(abs, plan.opening)), measure.n_rounds, n_rules):
+    for done in range(most):
+        votes = plan.votes_before + done * n_rules
         ranges.append(choice.score_range(measure, votes))
         if measure.is_capped(votes):
-            ranges += [ranges[-1]] * ((measure.n_rounds - 1 - votes) // n_rules)
+            ranges += [ranges[-1]] * (most - 1 - done)
             break
-    return tuple(width for width in ranges for _ in range(plan.n_problems))[: plan.n_rounds]
+    return tuple(width for width in ranges for _ in range(plan.fewest_turns))[: plan.n_rounds]
 
 
 Rates = tuple[list[Fraction], list[Fraction]]
@@ -194,7 +216,7 @@ def _tight_rates(
     left = 1 - sum((look.share for look in looks), start=Fraction(0))
     pure = (
         [rate * left for rate in whole],
-        [epsilon * look.share / (look.count * look.score_range) for look in looks],
+        [epsilon * look.share / (look.charged * look.score_range) for look in looks],
     )
     if not is_ordinary(epsilon, delta):
         return pure
@@ -205,8 +227,8 @@ def _tight_rates(
         for width, count in Counter(widths).items()
     ]
     squares = sum(count * (each * each) for each, count in costs) / float(left)
-    seen = [sqrt(squares * float(look.share) / look.count) for look in looks]
-    costs += [(each, look.count) for each, look in zip(seen, looks, strict=True)]
+    seen = [sqrt(squares * float(look.share) / look.charged) for look in looks]
+    costs += [(each, look.charged) for each, look in zip(seen, looks, strict=True)]
 
     def cost(factor: float) -> float:
         spends = [Spend(factor * each, bounded, n) for each, n in costs]

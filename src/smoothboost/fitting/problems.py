@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from smoothboost.counting.count_table import CountTable
 from smoothboost.counting.engine import EngineInMemory, LocalEngine, Needs
 from smoothboost.counting.measure import LevelWeights
+from smoothboost.fitting import automatic
 from smoothboost.learners.choices import Candidates
 from smoothboost.learners.literals import Constraints
 from smoothboost.table.coded import Table
@@ -22,6 +23,10 @@ from smoothboost.table.schema import Schema
 
 MOST_OPENING = 255
 """The most votes that may stand before the first round."""
+FEWEST = 8
+"""Of so many classes one has rounds at least."""
+RAREST = 10
+"""No class is believed to have a share that is smaller than one over so many times their number."""
 
 
 class Learner(Protocol):
@@ -141,6 +146,67 @@ def supposed_shares(schema: Schema) -> tuple[Fraction, ...]:
         return (Fraction(1, 2),) if n_classes == 2 else (Fraction(1, n_classes),) * n_classes
     rates = [Fraction(rate).limit_denominator(10**6) for rate in schema.base_rates]
     return (min(rates),) if n_classes == 2 else tuple(rates)
+
+
+def least_share(n_classes: int) -> Fraction:
+    """Return the smallest share of the rows that a class is believed to have."""
+    return Fraction(1, RAREST * n_classes)
+
+
+def believed_shares(released: Sequence[Fraction], noise: Fraction) -> tuple[Fraction, ...]:
+    """Return the classes' shares, nearer to each other the less the released ones tell.
+
+    By James and Stein: of how far these are apart, what noise would make is left out, twice.
+
+    Parameters
+    ----------
+    released : sequence of Fraction
+        A share for each class.
+    noise : Fraction
+        The scale of the noise in each.
+
+    Examples
+    --------
+    >>> uneven = [Fraction(7, 10), Fraction(2, 10), Fraction(1, 10)]
+    >>> [round(float(share), 2) for share in believed_shares(uneven, Fraction(5, 100))]
+    [0.66, 0.22, 0.13]
+    >>> len(set(believed_shares(uneven, Fraction(1, 2))))
+    1
+    """
+    even, least = Fraction(1, len(released)), least_share(len(released))
+    apart = sum((share - even) ** 2 for share in released)
+    by_chance = automatic.UNEVEN * len(released) * 2 * noise**2  # of two-sided geometric noise
+    kept = 1 - by_chance / apart if apart > by_chance else Fraction(0)
+    believed = (even + kept * (share - even) for share in released)
+    return tuple(min(max(share, least), 1 - least).limit_denominator(10**6) for share in believed)
+
+
+def fewest_served(n_classes: int) -> int:
+    """Return how many classes have rounds at least, however rare they are."""
+    return max(2, n_classes // FEWEST)
+
+
+def served(shares: Sequence[Fraction], noise: Fraction) -> tuple[int, ...]:
+    """Return the classes that have rounds: all but those too rare to be told among noise.
+
+    Parameters
+    ----------
+    shares : sequence of Fraction
+        The share that each class is believed to have.
+    noise : Fraction
+        What share of the rows a choice loses to noise.
+
+    Examples
+    --------
+    >>> served([Fraction(7, 10), Fraction(2, 10), Fraction(1, 10)], Fraction(1, 10))
+    (0, 1)
+    """
+    n_classes = len(shares)
+    enough = min(automatic.SERVED * noise, automatic.ALWAYS_SERVED / n_classes)
+    fewest = fewest_served(n_classes)
+    ranked = sorted(range(n_classes), key=lambda at: (-shares[at], at))
+    kept = [at for rank, at in enumerate(ranked) if shares[at] >= enough or rank < fewest]
+    return tuple(sorted(kept))
 
 
 def opening_votes(share: Fraction, learning_rate: Fraction) -> int:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -23,6 +24,7 @@ from smoothboost.counting import measure
 from smoothboost.fitting import automatic
 from smoothboost.fitting.automatic import COOLING
 from smoothboost.fitting.boost import Booster, boost
+from smoothboost.fitting.calibrating import LinkOptions
 from smoothboost.fitting.plan import make_plan
 from smoothboost.fitting.pricing import Budget
 from smoothboost.fitting.problems import candidates_of, engines_of
@@ -239,8 +241,10 @@ class TestWalking:
         made = Counter(kinds)
         assert made["error"] == plan.look("error").count
         assert made["rarer"] == (plan.look("rarer") is not None)
-        assert made["error"] + made["rarer"] == len(booster.errors)
         assert made["class"] == len(booster.shares) == len(candidates)
+        told = made["error"] + made["rarer"] + (made["class"] if n_classes > 2 else 0)
+        stays = n_classes == 2 or not booster._links.is_constant(booster.link)
+        assert len(booster.errors) == (told if stays else n_classes)
         assert made["link"] == 1
         assert booster.link is not None
         for at in range(len(plan.stages)):
@@ -248,8 +252,11 @@ class TestWalking:
             options = candidates[0].n_choices if len(plan.stages) == 1 else (2, 3)[at]
             assert len(per_round) == n_rounds * options
         assert booster.n_done == n_rounds
-        assert len(booster.rules) == n_rounds * candidates[0].n_rules
-        assert kinds[-1 - len(candidates) :] == ["class"] * len(candidates) + ["link"]
+        assert len(booster.rules) == (n_rounds * candidates[0].n_rules if stays else 0)
+        if n_classes == 2:
+            assert kinds[-2:] == ["class", "link"]
+        else:  # votes before the first round follow what is released of classes
+            assert (kinds[:n_classes], kinds[-1]) == (["class"] * n_classes, "link")
 
     @every_learner
     def test_without_looks_only_rules_are_chosen(self, learner):
@@ -267,9 +274,11 @@ class TestWalking:
         if n_classes == 2:
             assert abouts == [None] * plan.n_rounds
         else:
-            assert abouts == [at % n_classes for at in range(plan.n_rounds)]
+            turns = booster._order
+            assert abouts == [turns[at % len(turns)] for at in range(plan.n_rounds)]
             assert [look.about for look in booster.errors] == [
-                (look.after - 1) % n_classes for look in booster.errors
+                *range(n_classes),
+                *(turns[(look.after - 1) % len(turns)] for look in booster.errors[n_classes:]),
             ]
 
     @every_size
@@ -277,7 +286,7 @@ class TestWalking:
         booster, plan, _, _ = start("one_rule", make_table(n_classes), 8 * n_classes)
         walk(booster)
         expected = [done for done in range(1, plan.n_rounds + 1) if plan.looks_after(done)]
-        assert [look.after for look in booster.errors] == expected
+        assert [look.after for look in booster.errors if look.after] == expected
 
     @pytest.mark.parametrize("n_classes", [2, 3])
     def test_looks_without_noise_tell_the_errors_of_the_rules_so_far(self, n_classes):
@@ -285,9 +294,13 @@ class TestWalking:
         booster, plan, _, _ = start("one_rule", table, 7 * n_classes, None)
         walk(booster)
         options = np.array(plan.count_options("error")) / (2 * table.n_rows)
-        assert booster.errors
+        assert any(look.after for look in booster.errors)
         for look in booster.errors:
+            if not look.after:  # the share of a class
+                continue
             rules = [rule for rule in booster.rules[: look.after] if rule.about == look.about]
+            opening = booster._problems[look.about or 0].opening
+            rules += [replace(rule, about=look.about) for rule in opening]
             votes = np.zeros((table.n_rows, n_classes), dtype=np.int64)
             for rule in rules:
                 count_votes(rule, table.codes, votes)
@@ -320,13 +333,16 @@ class TestWalking:
         votes = np.zeros((table.n_rows, n_classes), dtype=np.int64)
         for rule in booster.rules:
             count_votes(rule, table.codes, votes)
+        for problem in booster._problems:
+            for rule in problem.opening:
+                count_votes(replace(rule, about=problem.about), table.codes, votes)
         found = booster.propose().scores
         if n_classes > 2:
-            expected = plan.links.lead_scores(votes, table.labels)
+            expected = booster._links.lead_scores(votes, table.labels)
         else:
             counts = np.zeros((2, plan.n_rounds + 1), dtype=np.int64)
             np.add.at(counts, (table.labels, votes[np.arange(200), table.labels]), 1)
-            expected = plan.links.scores(counts)
+            expected = LinkOptions(plan.n_rounds, 1, follows=True).scores(counts)
         assert np.array_equal(found, expected)
 
     def test_an_outcome_before_its_proposal_is_an_error(self):
@@ -338,7 +354,7 @@ class TestWalking:
         booster, plan, _, _ = start("top_down", make_table(3), 6)
         seen: list[int] = []
         rules = boost(booster, SeededBits(1), seen.append)
-        assert rules == booster.rules
+        assert rules == (*booster.opening, *booster.rules)
         assert seen == sorted(seen)
         assert seen[-1] == plan.n_rounds
 
@@ -347,7 +363,8 @@ class TestFollowing:
     @pytest.mark.parametrize("shares", [(1, 1, 1), (30, 10, 1)])
     def test_before_any_look_the_errors_are_those_that_were_supposed(self, shares):
         supposed = tuple(Fraction(share, 100) for share in shares)
-        booster, plan, _, _ = start("one_rule", make_table(3), 9, None, shares=supposed)
+        declared = {"shares": supposed, "declared": True}
+        booster, plan, _, _ = start("one_rule", make_table(3), 9, None, **declared)
         for at, share in enumerate(supposed):
             expected = plan.following.measure(plan.measure, share, share, Fraction(0))
             assert measure_of(booster, at) == expected
@@ -370,7 +387,8 @@ class TestFollowing:
         assert len({each for row in seen[0] for each in row}) > 3
 
     def test_looks_lower_the_density_and_problems_follow_their_own(self):
-        booster, plan, _, _ = start("one_rule", make_table(3), 15)
+        thirds = {"shares": (Fraction(1, 3),) * 3, "declared": True}
+        booster, plan, _, _ = start("one_rule", make_table(3), 15, **thirds)
         first = [measure_of(booster, at) for at in range(3)]
         follow(booster, [0, len(plan.count_options("error")) - 1])  # a rule, and: no errors
         assert measure_of(booster, 0).density == plan.following.lowest < first[0].density

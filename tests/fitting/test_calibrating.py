@@ -283,7 +283,7 @@ def elections(draw):
 @given(elections())
 def test_lead_scores_are_the_squared_errors_of_the_leaders_probability(case):
     n_votes, n_classes, rows = case
-    options = LinkOptions(n_votes, n_classes)
+    options = LinkOptions(n_votes, n_classes, heard=tuple(range(n_classes)))
     margins = np.array([row for row, _ in rows], dtype=np.int64)
     labels = np.array([label for _, label in rows])
     scores = options.lead_scores(margins, labels)
@@ -315,8 +315,37 @@ def test_the_chosen_link_gives_the_leader_the_probability_that_was_scored(case, 
         assert ((leader == label) - shares[leader]) ** 2 == pytest.approx(loss, abs=1e-4)
 
 
-def test_no_replaced_row_moves_lead_scores_further_apart_than_the_range():
-    options = LinkOptions(9, 3)
+@settings(deadline=None, max_examples=50)
+@given(elections(), st.data())
+def test_a_class_for_everybody_competes_by_rows_that_are_right_too(case, data):
+    n_votes, n_classes, rows = case
+    at, share = data.draw(st.integers(0, n_classes - 1)), data.draw(st.fractions(0, 1))
+    heard = tuple(sorted(data.draw(st.sets(st.integers(0, n_classes - 1), min_size=1))))
+    options = LinkOptions(n_votes, n_classes, 1, True, heard, (at, share, Fraction(1, 3)))
+    margins = np.array([row for row, _ in rows], dtype=np.int64)
+    scores = options.lead_scores(margins, np.array([label for _, label in rows]))
+    assert scores.shape == (len(options),)
+    naive = []
+    for slope in options.slopes:
+        worth = 0.0
+        for row, label in rows:
+            own = [row[each] for each in heard]
+            place = heard.index(label) if label in heard else None
+            right = own.index(max(own)) == place
+            worth += right - naive_lead_loss(slope, own, place)
+        naive.append(worth / 2)
+    constant = sum((label == at) - ((label == at) - float(share)) ** 2 for _, label in rows) / 2
+    assert np.abs(scores / ONE - [*naive, constant]).max() <= 5 * len(rows) / ONE
+    assert [options.is_constant(index) for index in range(len(options))] == (
+        [False] * len(options.slopes) + [True]
+    )
+    chosen = options.link(len(options) - 1, (1.0,) * n_classes)
+    assert (chosen.slope, chosen.offset) == (1 / 3, 0.0)
+
+
+@pytest.mark.parametrize("constant", [None, (1, Fraction(1, 3), Fraction(1))])
+def test_no_replaced_row_moves_lead_scores_further_apart_than_the_range(constant):
+    options = LinkOptions(9, 3, heard=(0, 1, 2), constant=constant)
     margins = np.array(list(product((-9, -1, 3, 9), repeat=3)))
     each = np.concatenate(
         [
@@ -326,4 +355,8 @@ def test_no_replaced_row_moves_lead_scores_further_apart_than_the_range():
     )
     changes = each[:, None] - each[None]
     assert np.abs(changes).max() <= LINK_RANGE // 2
-    assert 0.45 * LINK_RANGE < np.ptp(changes, axis=2).max() <= LINK_RANGE
+    assert (
+        (0.45 if constant is None else 0.6) * LINK_RANGE
+        < np.ptp(changes, axis=2).max()
+        <= LINK_RANGE
+    )

@@ -11,15 +11,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smoothboost import Numeric, Schema, SmoothBoostClassifier
+from smoothboost import Model, Numeric, Schema, SmoothBoostClassifier
 from smoothboost.fitting.boost import Booster, boost
-from smoothboost.fitting.problems import MOST_OPENING, engines_of, opening_votes
+from smoothboost.fitting.problems import (
+    MOST_OPENING,
+    believed_shares,
+    engines_of,
+    fewest_served,
+    least_share,
+    opening_votes,
+    served,
+)
 from smoothboost.privacy.randomness import SeededBits
 from smoothboost.settling import settle
 from smoothboost.table.coded import Table
 
 pytestmark = pytest.mark.filterwarnings("ignore::smoothboost.SeededNoiseWarning")
 RATES = {0: 0.6, 1: 0.3, 2: 0.1}
+ALIKE = {0: 0.34, 1: 0.33, 2: 0.33}
 
 
 def schema_of(n_classes, **options):
@@ -66,18 +75,16 @@ def test_two_classes_and_given_densities_have_none():
     assert settled(3, density=0.3, learning_rate=0.2)[2].opening == (0, 0, 0)
 
 
-@pytest.mark.parametrize("rates", [None, RATES])
-def test_they_follow_from_supposed_or_declared_shares(rates):
+@pytest.mark.parametrize("rates", [ALIKE, RATES])
+def test_they_follow_from_declared_shares(rates):
     _, _, plan = settled(rates=rates)
-    shares = (
-        [Fraction(1, 3)] * 3
-        if rates is None
-        else [Fraction(6, 10), Fraction(3, 10), Fraction(1, 10)]
-    )
+    shares = [Fraction(str(share)) for share in rates.values()]
     assert plan.opening == tuple(opening_votes(s, plan.measure.learning_rate) for s in shares)
+    assert plan.most_opening == 0
+    assert plan.look("class") is None
 
 
-@pytest.mark.parametrize("rates", [None, RATES])
+@pytest.mark.parametrize("rates", [ALIKE, RATES])
 def test_rows_weigh_as_if_such_rules_had_voted(rates):
     schema, candidates, plan = settled(rates=rates)
     booster = booster_of(schema, candidates, plan)
@@ -92,7 +99,7 @@ def test_rows_weigh_as_if_such_rules_had_voted(rates):
 
 
 @pytest.mark.parametrize("learner", ["auto", "one_rule", "pair_rule", "top_down"])
-@pytest.mark.parametrize("rates", [None, RATES])
+@pytest.mark.parametrize("rates", [ALIKE, RATES])
 def test_ranges_are_those_of_as_many_votes(learner, rates):
     _, _, plan = settled(rates=rates, learner=learner, n_rounds=9, learning_rate=0.05)
     before = max(map(abs, plan.opening))
@@ -106,17 +113,17 @@ def test_ranges_are_those_of_as_many_votes(learner, rates):
         assert stage.ranges[0] > stage.choice.score_range(plan.measure, 0)
 
 
-@pytest.mark.parametrize("rates", [None, RATES])
+@pytest.mark.parametrize("rates", [None, ALIKE, RATES])
 def test_no_row_ever_weighs_more_than_was_planned(rates):
     schema, candidates, plan = settled(rates=rates)
     booster, bits = booster_of(schema, candidates, plan), SeededBits(1)
-    before = max(map(abs, plan.opening))
+    before = plan.votes_before
     while booster.choices_left:
         done = booster.n_done
         if booster._kind == 0:
             problem = booster._turn
             weights = problem.measure.weights(problem.engine.level_counts())
-            votes = before + plan.n_rules * (done // plan.n_problems)
+            votes = before + plan.n_rules * (done // plan.fewest_turns)
             assert weights.max() <= plan.measure.peak(votes)
         booster.accept(booster.propose().sample(bits))
 
@@ -132,11 +139,147 @@ def test_a_model_has_the_votes_in_which_classes_differ():
     assert against[0] == 0 < against[1] < against[2]
 
 
-def test_supposed_shares_leave_no_trace_in_a_model():
-    schema, candidates, plan = settled()
+def test_what_all_classes_have_alike_leaves_no_trace_in_a_model():
+    schema, candidates, plan = settled(rates=dict.fromkeys(range(4), 0.25), n_classes=4)
     booster = booster_of(schema, candidates, plan)
     assert plan.opening[0] < 0
     assert boost(booster, SeededBits(1)) == booster.rules
+
+
+# By looks at classes --------------------------------------------------------------------------
+
+
+def release(booster, shares):
+    """Let the looks at classes release the options that are nearest to some shares."""
+    n_rows = booster._plan.measure.n_rows
+    for share in shares:
+        assert booster._kind == "class"
+        options = np.array(booster._plan.count_options("class"))
+        booster.propose()
+        booster.accept(int(np.abs(options - 2 * share * n_rows).argmin()))
+
+
+def looked_at(shares, n_rows=4000, **options):
+    """Return a booster after such looks, on rows whose classes are alike."""
+    schema, candidates, plan = settled(len(shares), n_rows, **options)
+    table = table_of(schema, n_rows)
+    engines = engines_of(table, candidates, plan.measure.n_rounds)
+    booster = Booster(engines, candidates, plan)
+    release(booster, shares)
+    return booster, table
+
+
+@pytest.mark.parametrize("epsilon", [2.0, None])
+def test_votes_and_measures_follow_the_shares_that_are_released(epsilon):
+    booster, table = looked_at([0.62, 0.28, 0.1], epsilon=epsilon)
+    plan, noise = booster._plan, booster._plan.look_noise("class")
+    assert (plan.opening, noise > 0) == ((0, 0, 0), epsilon is not None)
+    released = [Fraction(doubled, 8000) for doubled in booster.shares]
+    believed = believed_shares(released, noise)
+    assert [float(share) for share in believed] == pytest.approx([0.62, 0.28, 0.1], abs=0.03)
+    assert [look.share for look in booster.errors] == [float(share) for share in released]
+    assert [(look.after, look.about) for look in booster.errors] == [(0, 0), (0, 1), (0, 2)]
+    rate = plan.measure.learning_rate
+    for at, (problem, share) in enumerate(zip(booster._problems, believed, strict=True)):
+        votes = opening_votes(share, rate)
+        counts = problem.engine.level_counts()
+        assert counts.shape == (2, abs(votes) + 1)
+        right = int(counts[:, -1].sum())  # who is of the class, or not, as the votes say
+        assert right == ((table.labels == at) == (votes > 0)).sum()
+        rarer = min(share, 1 - share)
+        assert problem.following == plan.following.for_class(share)
+        assert problem.measure.density == min(
+            max(plan.following.factor * rarer, min(problem.following.lowest, rarer * 17 / 10)),
+            plan.measure.density,
+        )
+
+
+def test_what_follows_depends_on_what_is_released_and_not_on_the_rows():
+    seen = []
+    for n_classes in (3, 2):  # of whom there are rows
+        schema, candidates, plan = settled(3)
+        rng = np.random.default_rng(n_classes)
+        table = Table.from_frame(schema, rng.random((4000, 3)), rng.integers(n_classes, size=4000))
+        engines = engines_of(table, candidates, plan.measure.n_rounds)
+        booster = Booster(engines, candidates, plan)
+        release(booster, [0.5, 0.3, 0.2])
+        measures = [problem.measure for problem in booster._problems]
+        seen.append((booster._order, booster._opening, booster.opening, measures))
+    assert seen[0] == seen[1]
+
+
+def test_a_class_too_rare_for_the_noise_has_no_rounds_and_is_never_named():
+    booster, _ = looked_at([0.5, 0.46, 0.02, 0.02], epsilon=0.5, delta=0.0)
+    assert booster._order == (0, 1)
+    plan = booster._plan
+    first = replace(plan.measure, learning_rate=plan.measure.learning_rate * Fraction(707, 1000))
+    assert [problem.first for problem in booster._problems[:2]] == [first] * 2
+    rules = boost(booster, SeededBits(0))
+    assert {rule.about for rule in rules} <= {0, 1}
+    assert booster.n_done == plan.n_rounds
+
+
+def test_without_noise_all_classes_have_rounds():
+    booster, _ = looked_at([0.5, 0.46, 0.02, 0.02], epsilon=None)
+    assert booster._order == (0, 1, 2, 3)
+
+
+@given(
+    st.lists(st.fractions(0, 1, max_denominator=500), min_size=3, max_size=30),
+    st.fractions(0, 2, max_denominator=500),
+)
+def test_all_or_some_of_the_most_frequent_classes_have_rounds(shares, noise):
+    order = served(shares, noise)
+    assert len(order) >= fewest_served(len(shares)) >= 2
+    assert list(order) == sorted(set(order))
+    others = set(range(len(shares))) - set(order)
+    assert all(shares[at] <= min(shares[own] for own in order) for at in others)
+    assert served(shares, Fraction(0)) == tuple(range(len(shares)))
+
+
+@given(
+    st.lists(st.fractions(0, 1, max_denominator=500), min_size=3, max_size=30),
+    st.fractions(0, 2, max_denominator=500),
+)
+def test_shares_are_believed_between_the_released_ones_and_all_alike(released, noise):
+    believed = believed_shares(released, noise)
+    even, least = Fraction(1, len(released)), least_share(len(released))
+    for own, share in zip(believed, released, strict=True):
+        assert least - Fraction(1, 10**6) <= own <= 1 - least + Fraction(1, 10**6)
+        low, high = sorted((even, min(max(share, least), 1 - least)))
+        assert low - Fraction(1, 10**6) <= own <= high + Fraction(1, 10**6)
+    sharp = believed_shares(released, Fraction(0))
+    assert all(
+        abs(own - even) <= abs(clear - even) + Fraction(2, 10**6)
+        for own, clear in zip(believed, sharp, strict=True)
+    )
+
+
+def noise_classes(n_rows, shares, seed=0):
+    """Return rows whose columns tell nothing of their class."""
+    rng = np.random.default_rng(seed)
+    return rng.random((n_rows, 3)), rng.choice(len(shares), size=n_rows, p=shares)
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-5])
+@pytest.mark.parametrize("epsilon", [0.2, 1.0, None])
+def test_uneven_classes_that_nothing_tells_are_named_by_the_largest(epsilon, delta):
+    shares = [0.03, 0.2, 0.32, 0.05, 0.2, 0.02, 0.08, 0.1]
+    X, y = noise_classes(20_000, shares)
+    clf = SmoothBoostClassifier(schema_of(8), epsilon=epsilon, delta=delta, random_state=0)
+    assert (clf.fit(X, y).predict(X) == y).mean() > 0.29
+
+
+def test_where_rules_are_worse_than_the_largest_class_none_are_left():
+    X, y = noise_classes(20_000, [0.8, 0.1, 0.1])
+    clf = SmoothBoostClassifier(schema_of(3), epsilon=8.0, calibrate=0.4, random_state=0)
+    model = clf.fit(X, y).model_
+    assert all(rule.literal is None and rule.if_true == 0 for rule in model.rules)
+    assert model.unheard == ()
+    assert (model.predict(X) == 0).all()
+    assert model.predict_proba(X)[0] == pytest.approx([0.8, 0.1, 0.1], abs=0.06)
+    assert [look.after for look in model.errors] == [0, 0, 0]
+    assert Model.from_json(model.to_json()).to_json() == model.to_json()
 
 
 def test_votes_are_counted_anew_with_them_after_thresholds_were_spread():

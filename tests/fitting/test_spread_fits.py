@@ -64,7 +64,7 @@ def test_links_are_looked_for_with_the_votes_of_the_spread_rules(learner, n_clas
     for at, (problem, engine) in enumerate(zip(booster._problems, again, strict=True)):
         about = None if n_classes == 2 else at
         own = [replace(rule, about=None) for rule in booster.rules if rule.about == about]
-        engine.add_votes(*own)
+        engine.add_votes(*problem.opening, *own)
         assert (problem.engine.level_counts() == engine.level_counts()).all()
 
 

@@ -217,8 +217,8 @@ def test_a_look_at_the_rarer_class_alone_nearly_attains_its_share(mechanism):
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_a_look_at_classes_alone_nearly_attains_its_share(mechanism, n_classes):
     setting = Setting(60, n_classes, 1, *CEILING, class_share=HALF, columns="Boolean")
-    # Of two classes the second is counted; of three the first, and each look has a third.
-    of, counted = (1, 1) if n_classes == 2 else (3, 0)
+    # Of two classes the second is counted; of three the first, and each look has a half.
+    of, counted = (1, 1) if n_classes == 2 else (2, 0)
     tables = tuple(
         tuple(sorted(((0, 1 - counted),) * (60 - count) + ((0, counted),) * count))
         for count in (0, 1)

@@ -48,7 +48,9 @@ def losses_of(plan):
         for width, pace in zip(stage.ranges, plan.paces, strict=True):
             losses[stage.rate * pace * width] += stage.choice.times
     for look in plan.looks:
-        losses[look.rate * look.score_range] += look.count
+        # Of looks at classes, those at the two that a replaced row leaves and joins.
+        times = min(look.count, 2) if look.name == "class" else look.count
+        losses[look.rate * look.score_range] += times
     return losses
 
 

@@ -116,13 +116,19 @@ def expected_of(plan, learner):
     tree = learner if isinstance(learner, TopDown) else None
     expected: list[tuple[int | str, int, int]] = []
     expected += [("rarer", 0, 4)] if plan.look("rarer") is not None else []
+    # Which classes a replaced row leaves and joins does not matter: all looks cost the same.
+    classes = [("class", plan.n_rounds, 4)] * 2 + [("class", plan.n_rounds, 0)] * plan.n_problems
+    classes = classes[: plan.look("class").count] if plan.look("class") is not None else []
+    expected += classes if plan.most_opening else []
     for at in range(plan.n_rounds):
         widths = [stage.ranges[at] for stage in plan.stages]
         expected += [(0, at, widths[0])] * (tree.splits if tree else 1)
         expected += [(1, at, widths[1])] + [(1, at, 0)] * tree.splits if tree else []
         expected += [("error", at, 4)] if plan.looks_after(at + 1) else []
     for look in plan.looks:
-        if look.name not in ("rarer", "error"):
+        if look.name == "class":
+            expected += [] if plan.most_opening else classes
+        elif look.name not in ("rarer", "error"):
             expected += [(look.name, plan.n_rounds, look.score_range)] * look.count
     return expected
 
@@ -194,7 +200,8 @@ def test_a_fit_draws_what_was_planned(spy, kind, learner, n_classes, delta):
         assert (plan.look("rarer") is not None) == (n_classes == 2 and delta > 0)
     assert plan.look("class").count == (1 if n_classes == 2 else n_classes)
     check(spy, plan, learner)
-    assert len(clf.model_.rules) <= plan.n_rounds
+    opening = n_classes * (plan.votes_before + 1)  # of all classes but the largest, at most
+    assert len(clf.model_.rules) <= plan.n_rounds + opening
     assert clf.privacy_.spent == plan.spent <= epsilon
 
 
@@ -266,7 +273,7 @@ def test_a_fit_draws_from_the_scores_of_its_rows_and_of_what_was_drawn(spy, lear
     for draw, outcome in zip(spy.draws, spy.outcomes, strict=True):
         assert np.array_equal(listed(draw.scores), listed(booster.propose().scores))
         booster.accept(outcome)
-    assert booster.rules == clf.model_.rules
+    assert (*booster.opening, *booster.rules) == clf.model_.rules
 
 
 def plain(table, needs, max_votes, n_threads):
@@ -282,10 +289,10 @@ def test_the_spy_notices_a_draw_too_many(spy):
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-4])
-@pytest.mark.parametrize("calibrate", [0.5, 0.92, 0.93, 0.94, 0.95, 0.99])
+@pytest.mark.parametrize("calibrate", [0.5, 0.87, 0.89, 0.93, 0.95, 0.99])
 def test_looks_leave_rules_a_budget_or_are_refused(calibrate, delta):
     # The looks at errors and at classes take this much themselves: rates must not turn negative.
-    own = 0.05 if delta else 0.07
+    own = 0.06 if delta else 0.12
     clf = SmoothBoostClassifier(
         schema=schema_of(2), delta=delta, calibrate=calibrate, threshold="balanced", n_rounds=9
     )

@@ -18,7 +18,7 @@ from smoothboost.counting.engine import CountEngine
 from smoothboost.counting.measure import Measure
 from smoothboost.counting.wide import WideSums
 from smoothboost.error_looks import ErrorLook
-from smoothboost.fitting.calibrating import CutOptions, LinkOptions
+from smoothboost.fitting.calibrating import CutOptions, LinkOptions, slope_for
 from smoothboost.fitting.following import Following, distance_scores, doubled_errors
 from smoothboost.fitting.plan import Plan
 from smoothboost.fitting.problems import believed_shares, opening_votes, served
@@ -303,9 +303,11 @@ class Booster:
             return LinkOptions(*options)
         constant = None
         if plan.most_opening:
-            at = max(self._order, key=lambda at: (self._believed[at], -at))
-            slope = 2 * self._problems[at].first.learning_rate
-            constant = at, self._believed[at], slope
+            most = max(self._opening[at] for at in self._order)
+            behind = [most - self._opening[at] for at in self._order]
+            at = self._order[behind.index(0)]  # the first of equals, as a model names it
+            share = self._believed[at]
+            constant = at, share, slope_for(behind, share)
         heard = tuple(sorted({rule.about or 0 for rule in (*self.opening, *self.rules)}))
         return LinkOptions(*options, heard, constant)
 

@@ -11,7 +11,7 @@ the error of a link, and a squared error hardly at all near the best one, so noi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -41,6 +41,7 @@ What a row that is right counts lies between 0 and 2**COST_BITS, whatever the th
 """
 
 _EXP_BITS = 40
+_STEEPEST = 10_000  # thousandths: a vote is worth e ** 10
 _SLOPES = range(-12, 7, 2)  # quarters of a doubling of the plain link's
 _SLOPES_FOLLOWING = range(-6, 7)  # more would let noise choose one that says little of all rows
 _SLOPES_MORE_VOTES = range(-12, 7)  # votes of so many rounds spread further, and see little noise
@@ -67,7 +68,7 @@ class LinkOptions:
         Of more than two classes, those that rules speak of: no other is ever named.
     constant : tuple of (int, Fraction, Fraction), optional
         Of more than two classes, one that may be named for everybody instead of what votes say,
-        its share, and the slope at which votes before the first round are the classes' shares.
+        its share, and the slope at which votes before the first round say as much.
     """
 
     n_votes: int
@@ -173,6 +174,29 @@ class LinkOptions:
             return -int((miss * miss >> LOSS_BITS).sum())
         halves = (right.astype(np.int64) << (LOSS_BITS - 1)) - (miss * miss >> (LOSS_BITS + 1))
         return int(halves.sum())
+
+
+def slope_for(behind: Sequence[int], share: Fraction) -> Fraction:
+    """Return the slope at which the leader of some classes has this probability, or a little more.
+
+    Parameters
+    ----------
+    behind : sequence of int
+        How many votes each class has less than the leader.
+    share : Fraction
+        The leader's probability.
+
+    Examples
+    --------
+    >>> float(slope_for([0, 10, 10], Fraction(8, 10)))  # each of two exp(-2.08) times as likely
+    0.208
+    """
+    one, low, high = 1 << _EXP_BITS, 1, _STEEPEST
+    while low < high:
+        middle = (low + high) // 2
+        odds = sum(fixed_exp(Fraction(middle * votes, 1000), _EXP_BITS) for votes in behind)
+        low, high = (middle + 1, high) if share * odds > one else (low, middle)
+    return Fraction(low, 1000)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
         ("rounds", _rounds(plan)),
         ("density", _density(plan)),
     ]
-    if any(plan.opening):
+    if plan.votes_before:
         rows.append(("before the first round", _opening(plan)))
     if plan.look("rarer") is not None:
         rows.append(("rarer class is counted", "before the first round"))
@@ -63,9 +63,14 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
 
 
 def _opening(plan: Plan) -> str:
+    if plan.most_opening:
+        return (
+            "rows of each class are counted; votes against each say how few these are, and a class "
+            "too rare for the noise has no rounds"
+        )
     against = sorted({-votes for votes in plan.opening})
     if len(against) == 1:
-        return f"{_votes(against[0])} against each class, as it is one of {plan.n_problems}"
+        return f"{_votes(against[0])} against each class, by its declared share"
     return f"{against[0]} to {_votes(against[-1])} against each class, by its declared share"
 
 

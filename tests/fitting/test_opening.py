@@ -113,6 +113,20 @@ def test_ranges_are_those_of_as_many_votes(learner, rates):
         assert stage.ranges[0] > stage.choice.score_range(plan.measure, 0)
 
 
+@pytest.mark.parametrize("learner", ["one_rule", "top_down"])
+def test_ranges_are_those_of_the_votes_that_looks_at_classes_may_make(learner):
+    """Some of five classes may be too rare for rounds, and the others have theirs."""
+    plan = settled(5, learner=learner, n_rounds=14, learning_rate=0.02)[2]
+    assert plan.fewest_turns == 2
+    assert plan.most_opening > 1
+    for stage in plan.stages:
+        votes = [plan.most_opening + plan.n_rules * (at // 2) for at in range(14)]
+        assert list(stage.ranges) == [
+            stage.choice.score_range(plan.measure, each) for each in votes
+        ]
+    assert plan.measure.n_rounds == plan.most_opening + 7 * plan.n_rules
+
+
 @pytest.mark.parametrize("rates", [None, ALIKE, RATES])
 def test_no_row_ever_weighs_more_than_was_planned(rates):
     schema, candidates, plan = settled(rates=rates)

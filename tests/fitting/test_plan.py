@@ -429,18 +429,6 @@ class TestLooks:
             ]
             assert stage.ranges[0] < stage.ranges[-1]
 
-    def test_ranges_are_those_of_the_votes_that_looks_at_classes_may_make(self):
-        """Some classes may be too rare for rounds, and the others have theirs."""
-        planned = look_plan("top_down", 5, n_rounds=14, learning_rate=Fraction(1, 50))
-        assert planned.fewest_turns == 2
-        assert planned.most_opening > 1
-        for stage in planned.stages:
-            assert list(stage.ranges) == [
-                stage.choice.score_range(planned.measure, planned.most_opening + done // 2)
-                for done in range(14)
-            ]
-        assert planned.measure.n_rounds == planned.most_opening + 7
-
     def test_a_link_is_looked_for_where_that_loses_little(self):
         assert look_plan("one_rule", n_rows=30_000, calibrate="auto").look("link")
         assert not look_plan("one_rule", n_rows=50, calibrate="auto").look("link")

@@ -169,7 +169,7 @@ def believed_shares(released: Sequence[Fraction], noise: Fraction) -> tuple[Frac
     --------
     >>> uneven = [Fraction(7, 10), Fraction(2, 10), Fraction(1, 10)]
     >>> [round(float(share), 2) for share in believed_shares(uneven, Fraction(5, 100))]
-    [0.66, 0.22, 0.13]
+    [0.65, 0.22, 0.13]
     >>> len(set(believed_shares(uneven, Fraction(1, 2))))
     1
     """

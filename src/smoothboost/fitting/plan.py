@@ -117,11 +117,6 @@ class Plan:
         return ceil(Fraction(self.n_rounds, self.n_problems))
 
     @property
-    def fewest_turns(self) -> int:
-        """How many problems take turns at least: looks may find that some classes are too rare."""
-        return fewest_served(self.n_problems) if self.most_opening else self.n_problems
-
-    @property
     def votes_before(self) -> int:
         """The most votes that a problem may have before its first round."""
         return max(self.most_opening, *map(abs, self.opening))

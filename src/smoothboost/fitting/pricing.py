@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, log, sqrt
+from math import log, sqrt
 from operator import mul
 from typing import TYPE_CHECKING
 
@@ -183,17 +183,18 @@ def _ranges(choice: Choice, plan: Plan) -> tuple[int, ...]:
 
     It depends on the votes through the largest weight alone, which soon is as large as it gets. The
     votes before the first round count as any do; of several problems, those of the one with most.
+    As many as looks at classes may make leave a weight as large as it gets from the start, so it
+    does not matter that fewer classes may then have more rounds each.
     """
     measure, n_rules = plan.measure, plan.n_rules
-    most = ceil(Fraction(plan.n_rounds, plan.fewest_turns))
     ranges: list[int] = []
-    for done in range(most):
+    for done in range(plan.n_votes):
         votes = plan.votes_before + done * n_rules
         ranges.append(choice.score_range(measure, votes))
         if measure.is_capped(votes):
-            ranges += [ranges[-1]] * (most - 1 - done)
+            ranges += [ranges[-1]] * (plan.n_votes - 1 - done)
             break
-    return tuple(width for width in ranges for _ in range(plan.fewest_turns))[: plan.n_rounds]
+    return tuple(width for width in ranges for _ in range(plan.n_problems))[: plan.n_rounds]
 
 
 Rates = tuple[list[Fraction], list[Fraction]]

@@ -23,7 +23,7 @@ from smoothboost.table.schema import Schema
 
 MOST_OPENING = 255
 """The most votes that may stand before the first round."""
-FEWEST = 8
+FEWEST = 4
 """Of so many classes one has rounds at least."""
 RAREST = 10
 """No class is believed to have a share that is smaller than one over so many times their number."""

@@ -65,8 +65,8 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
 def _opening(plan: Plan) -> str:
     if plan.most_opening:
         return (
-            "rows of each class are counted; votes against each say how few these are, and a class "
-            "too rare for the noise has no rounds"
+            "rows of each class are counted, and all these looks cost what two do; votes against "
+            "each class say how few they are, and one too rare for the noise has no rounds"
         )
     against = sorted({-votes for votes in plan.opening})
     if len(against) == 1:
@@ -115,6 +115,8 @@ def _density(plan: Plan) -> str:
         }
     )
     start = f"{first[0]:.3g}" if len(first) == 1 else f"{first[0]:.3g} to {first[-1]:.3g}"
+    if plan.most_opening:
+        start = f"{float(following.factor):g} times the share of its class"
     mass = ceil(plan.lowest_density * plan.measure.n_rows)
     rare = ", less for a rare class" if plan.lowest_density < following.lowest else ""
     return (

@@ -62,7 +62,7 @@ class Model:
         How votes become probabilities and decisions; by default, as the number of rules says.
     errors : tuple of ErrorLook, default ()
         What the fit released about its training error along the way; after no rules, the share of
-        the rarer class.
+        the rarer class, or of each of several.
 
     Examples
     --------

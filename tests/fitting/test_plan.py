@@ -392,9 +392,9 @@ class TestLooks:
         ranges = {look.name: look.score_range for look in planned.looks}
         assert ranges == {"error": COUNT_RANGE, "class": COUNT_RANGE, "link": LINK_RANGE}
         votes, follows = planned.measure.n_rounds, planned.following is not None
-        assert planned.look("link").n_options == len(
-            LinkOptions(votes, planned.n_problems, planned.n_rules, follows)
-        )
+        links = LinkOptions(votes, planned.n_problems, planned.n_rules, follows)
+        everybody = n_classes > 2  # one class for everybody competes too
+        assert planned.look("link").n_options == len(links) + everybody
         assert planned.look("other") is None
 
     @pytest.mark.parametrize("n_classes", [2, 3, 7])

@@ -139,7 +139,7 @@ def test_votes_by_the_classes_own_rows_are_caught(monkeypatch):
 class WithoutVotes:
     """A plan that knows of no votes before the first round."""
 
-    votes_before = 0
+    votes_before = most_opening = 0
 
     def __init__(self, plan):
         self._plan = plan

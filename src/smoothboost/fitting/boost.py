@@ -232,7 +232,7 @@ class Booster:
         self.errors = tuple(ErrorLook(0, at, float(share)) for at, share in enumerate(released))
         self._believed = believed_shares(released, plan.look_noise("class"))
         lost = Fraction(min(plan.lost_rows, 1e18)).limit_denominator(10**6)
-        self._order = served(self._believed, lost / n_rows)
+        self._order = served(self._believed, lost / n_rows)[: plan.n_rounds]
         # As many rounds for fewer classes are more votes for each, which want a smaller rate.
         rate, most = plan.measure.learning_rate, plan.most_opening
         if plan.cooling < 1:
@@ -303,11 +303,10 @@ class Booster:
             return LinkOptions(*options)
         constant = None
         if plan.most_opening:
-            most = max(self._opening[at] for at in self._order)
-            behind = [most - self._opening[at] for at in self._order]
-            at = self._order[behind.index(0)]  # the first of equals, as a model names it
-            share = self._believed[at]
-            constant = at, share, slope_for(behind, share)
+            largest = self._order[0]
+            share, against = self._believed[largest], self._against(alone=True)
+            behind = [each - against[largest] for each in against.values()]
+            constant = largest, share, slope_for(behind, share)
         heard = tuple(sorted({rule.about or 0 for rule in (*self.opening, *self.rules)}))
         return LinkOptions(*options, heard, constant)
 
@@ -347,17 +346,22 @@ class Booster:
 
     @property
     def opening(self) -> tuple[Rule, ...]:
-        """The votes before the first round in which classes differ, all of them against one.
-
-        If no others are left, there is one more against each class, so that all have some.
-        """
-        most = max(self._opening[at] for at in self._order) + (not self.rules)
+        """The votes before the first round in which classes differ, all of them against one."""
+        if len(self._problems) == 1:
+            return ()
+        against = self._against(alone=not self.rules)
         return tuple(
-            LiteralRule(None, 0, 0, about=at)
-            for at in self._order
-            if len(self._problems) > 1
-            for _ in range(most - self._opening[at])
+            LiteralRule(None, 0, 0, about=at) for at in sorted(against) for _ in range(against[at])
         )
+
+    def _against(self, alone: bool) -> dict[int, int]:
+        """Return how many votes before the first round each class has against it.
+
+        If these stand alone the largest class leads, and each has one, so that all are spoken of.
+        """
+        most = max(self._opening[at] for at in self._order)
+        votes = {at: most - self._opening[at] for at in self._order}
+        return {at: own + alone * (1 if at == self._order[0] else 2) for at, own in votes.items()}
 
     def fork(self) -> Booster:
         """Return a second booster in the same state."""

@@ -49,6 +49,19 @@ def count_options(n_rows: int, finely: bool = False) -> tuple[int, ...]:
     return tuple(options)
 
 
+def share_options(n_rows: int) -> tuple[int, ...]:
+    """List doubled counts from all of the rows to none, evenly, so that noise does not favour any.
+
+    Examples
+    --------
+    >>> share_options(3), len(share_options(10**9))
+    ((6, 5, 4, 3, 2, 1, 0), 1001)
+    """
+    step = max(1, n_rows // 500)
+    options = range(2 * n_rows, -1, -step)
+    return (*options, *(() if options[-1] == 0 else (0,)))
+
+
 def doubled_errors(counts: NDArray[np.int64]) -> int:
     """Return twice the number of rows with fewer votes for their class, a tie being half a row.
 

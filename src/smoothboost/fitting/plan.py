@@ -26,6 +26,7 @@ from smoothboost.fitting.following import (
     count_options,
     look_times,
     root_rate,
+    share_options,
 )
 from smoothboost.fitting.plan_text import plan_table
 from smoothboost.fitting.pricing import Budget, Look, Stage, is_ordinary, price
@@ -132,8 +133,9 @@ class Plan:
         A problem's class may have more than half of the rows: its list goes on upwards.
         """
         n_rows = self.measure.n_rows
-        finely = kind == "rarer" or (kind == "class" and self.most_opening > 0)
-        options = count_options(n_rows, finely)
+        if kind == "class" and self.most_opening:
+            return share_options(n_rows)
+        options = count_options(n_rows, finely=kind == "rarer")
         if kind != "class":
             return options
         return (*(2 * n_rows - option for option in reversed(options[1:])), *options)
@@ -176,6 +178,9 @@ class Plan:
         """The smallest density that a fit may come to, whatever its looks release."""
         if self.following is None:
             return self.measure.density
+        if self.most_opening:
+            rarest = self.following.factor * least_share(self.n_problems)
+            return min(self.following.lowest, rarest)
         if self.look("rarer") is None:
             return self.following.lowest
         noise = self.look_noise("rarer")
@@ -453,7 +458,7 @@ def _last_looks(plan: Plan, asked: Asked) -> list[Look]:
         return []
     votes, at_once = plan.measure.n_rounds, plan.n_rules
     links = LinkOptions(votes, plan.n_problems, at_once, plan.following is not None)
-    looks = [Look("link", len(links), LINK_RANGE, 1, link)]
+    looks = [Look("link", len(links) + (plan.most_opening > 0), LINK_RANGE, 1, link)]
     if asked.cut_look:
         looks.append(Look("threshold", len(CutOptions(votes, at_once)), CUT_RANGE, 1, cut))
     return looks

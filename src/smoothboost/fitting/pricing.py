@@ -183,10 +183,11 @@ def _ranges(choice: Choice, plan: Plan) -> tuple[int, ...]:
 
     It depends on the votes through the largest weight alone, which soon is as large as it gets. The
     votes before the first round count as any do; of several problems, those of the one with most.
-    As many as looks at classes may make leave a weight as large as it gets from the start, so it
-    does not matter that fewer classes may then have more rounds each.
+    Looks at classes may leave one of them with as many votes as there is room for.
     """
     measure, n_rules = plan.measure, plan.n_rules
+    if plan.most_opening:
+        return (choice.score_range(measure, measure.n_rounds),) * plan.n_rounds
     ranges: list[int] = []
     for done in range(plan.n_votes):
         votes = plan.votes_before + done * n_rules

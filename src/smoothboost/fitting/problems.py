@@ -187,7 +187,7 @@ def fewest_served(n_classes: int) -> int:
 
 
 def served(shares: Sequence[Fraction], noise: Fraction) -> tuple[int, ...]:
-    """Return the classes that have rounds: all but those too rare to be told among noise.
+    """Return the classes that have rounds, the largest first: all but those that noise hides.
 
     Parameters
     ----------
@@ -205,8 +205,7 @@ def served(shares: Sequence[Fraction], noise: Fraction) -> tuple[int, ...]:
     enough = min(automatic.SERVED * noise, automatic.ALWAYS_SERVED / n_classes)
     fewest = fewest_served(n_classes)
     ranked = sorted(range(n_classes), key=lambda at: (-shares[at], at))
-    kept = [at for rank, at in enumerate(ranked) if shares[at] >= enough or rank < fewest]
-    return tuple(sorted(kept))
+    return tuple(at for rank, at in enumerate(ranked) if shares[at] >= enough or rank < fewest)
 
 
 def opening_votes(share: Fraction, learning_rate: Fraction) -> int:

@@ -77,8 +77,9 @@ class KindSpent:
     largest : float
         The most epsilon of one of them: those of the first rounds may have less.
     added : float
-        Their epsilons added up. What is proved for all choices of a model together is the sum over
-        kinds, or less if a delta pays for it.
+        Their epsilons added up; of looks at classes, those of the two that a row may change. What
+        is proved for all choices of a model together is the sum over kinds, or less if a delta
+        pays for it.
     """
 
     kind: str

@@ -177,7 +177,7 @@ PROOFS = {
     "label": "docs/privacy/top-down.md",
     "rarer": "docs/privacy/following.md",
     "error": "docs/privacy/following.md",
-    "class": "docs/privacy/calibration.md",
+    "class": "docs/privacy/following.md",
     "link": "docs/privacy/calibration.md",
     "threshold": "docs/privacy/calibration.md",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -252,7 +253,7 @@ def test_a_class_too_rare_for_the_noise_has_no_rounds_and_is_never_named():
 
 def test_the_largest_class_comes_first_and_is_named_even_if_it_has_the_only_round():
     X, y = noise_classes(20_000, [0.1, 0.1, 0.8])
-    options = {"epsilon": 8.0, "delta": 1e-6, "calibrate": 0, "random_state": 0}
+    options: dict[str, Any] = {"epsilon": 8.0, "delta": 1e-6, "calibrate": 0, "random_state": 0}
     for n_rounds, unheard in ((1, {0, 1}), (2, {0, 1}), (3, set())):
         clf = SmoothBoostClassifier(schema_of(3), n_rounds=n_rounds, **options).fit(X, y)
         assert set(clf.model_.unheard) <= unheard

@@ -54,7 +54,7 @@ FACTOR, FACTOR_MORE_CLASSES = Fraction(2), Fraction(17, 10)
 """The density is this times the share of errors.
 
 At twice the share of its class, a problem would name it for nobody: half of the weight is at most
-there. Of two classes that share is known, or looked at; of more it is not, so they keep away.
+there. Of two classes no more errors are believed than that; several keep away from it.
 """
 SERVED, ALWAYS_SERVED = Fraction(7, 5), Fraction(4, 5)
 """A class of several has rounds if its rows are this many times what a choice loses to noise.
@@ -66,8 +66,8 @@ UNEVEN = 2
 FLOOR = 3
 """The total weight is at least this many times what a choice of the last round loses to noise.
 
-With more than two classes noise asks for no more than the factor above times one over their
-number, which is how often saying "no" of everybody would err.
+With more than two classes noise asks for no more than the factor above times how often saying "no"
+of everybody would err: the class's share, and in plans one over their number.
 """
 FEW = Fraction(13, 10)
 """The density is at least this over the number of rounds: two classes."""

@@ -57,7 +57,7 @@ class Problem:
     latest : Fraction
         That at the last one.
     opening : tuple of Rule
-        What votes before the first round, by public numbers.
+        What votes before the first round, by public numbers or released shares of classes.
     """
 
     engine: CountEngine
@@ -226,7 +226,13 @@ class Booster:
             problem.engine.add_votes(*problem.opening, *chosen)
 
     def _open(self) -> None:
-        """Let votes stand before the first round by the shares of classes that were released."""
+        """Let votes stand before the first round by the shares of classes that were released.
+
+        Notes
+        -----
+        Guarantee: a function of released numbers, and no range that was planned is exceeded
+        (docs/privacy/several-classes.md).
+        """
         plan, n_rows = self._plan, self._plan.measure.n_rows
         released = [Fraction(doubled, 2 * n_rows) for doubled in self.shares]
         self.errors = tuple(ErrorLook(0, at, float(share)) for at, share in enumerate(released))
@@ -403,7 +409,7 @@ def boost(
 ) -> tuple[Rule, ...]:
     """Choose the plan's rounds of rules, each on the weights the earlier ones left.
 
-    Returned are these and, before them, what votes by public numbers alone.
+    Returned are these and, before them, what votes by public numbers and shares that were released.
 
     Parameters
     ----------

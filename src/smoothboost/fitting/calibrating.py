@@ -151,6 +151,11 @@ class LinkOptions:
         The squared error is that of the leading class's probability: was it this class? If one
         class may be named for everybody, rows that are right count too, as a class that is seldom
         right is easy to give a probability; the score is half of both together.
+
+        Notes
+        -----
+        Guarantee: replacing a row changes all scores by amounts in an interval of length
+        `LINK_RANGE` (docs/privacy/calibration.md).
         """
         margins = margins[:, self.heard]
         lead = margins.max(axis=1)

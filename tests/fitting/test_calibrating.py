@@ -36,16 +36,21 @@ def naive_losses(options):
 
 
 def naive_gaps(options):
-    """What a row of each (class, level) adds to the two sums of each link, in units of a row."""
+    """What a row of each (class, level) adds to the two sums of each link, in units of a row.
+
+    Offsets, and how near votes are to even ones, are about what makes up for a rare class.
+    """
     n_votes, tables = options.n_votes, []
     root = sqrt(n_votes * options.at_once)
-    for slope, offset in product(options.slopes, options.offsets):
+    for (slope, centre), offset in product(
+        zip(options.slopes, options.centres, strict=True), options.offsets
+    ):
         table = np.zeros((2, 2, n_votes + 1))
         for label, level in np.ndindex(2, n_votes + 1):
             ahead = 2 * level - n_votes if label else n_votes - 2 * level
-            share = second_share(slope, offset, ahead)
+            share = second_share(slope, centre + offset, ahead)
             gap = (share - label) / max(share, 1 - share) / 2
-            near = (1 + exp(-((ahead / root) ** 2) / 2)) / 2
+            near = (1 + exp(-(((ahead - centre) / root) ** 2) / 2)) / 2
             along = max(-1, min(1, ahead / root))
             table[:, label, level] = gap * near, gap * along
         tables.append(table)
@@ -102,9 +107,11 @@ def test_a_billion_rows_do_not_overflow():
 
 
 @settings(deadline=None, max_examples=30)
-@given(votes, st.sampled_from([1, 3]))
-def test_gaps_are_those_of_the_twin_within_rounding_and_at_most_half_a_row(n_votes, at_once):
-    options = LinkOptions(n_votes, 1, at_once, follows=True)
+@given(votes, st.sampled_from([1, 3]), st.sampled_from([None, Fraction(1, 99), Fraction(9, 10)]))
+def test_gaps_are_those_of_the_twin_within_rounding_and_at_most_half_a_row(
+    n_votes, at_once, evened
+):
+    options = LinkOptions(n_votes, 1, at_once, follows=True, evened=evened)
     gaps = _gaps(options)
     assert gaps.dtype == np.int64
     assert np.abs(gaps).max() <= ONE // 2
@@ -124,6 +131,18 @@ def test_scores_are_minus_the_larger_sum_of_the_gaps_of_all_rows(n_votes, seed):
     assert scores.tolist() == [-max(abs(a), abs(b)) for a, b in zip(near, along, strict=True)]
     naive = -np.abs((naive_gaps(options) * counts).sum(axis=(2, 3))).max(axis=0)
     assert np.abs(scores / ONE - naive).max() <= 5 * counts.sum() / ONE + 1e-9
+
+
+def test_links_after_even_weights_say_at_no_votes_what_was_released():
+    options = LinkOptions(99, 1, 3, follows=True, evened=Fraction(1, 50))
+    for at, slope in enumerate(options.slopes):
+        link = options.link(at * len(options.offsets), (1.0, 1.0))  # the first offset is none
+        assert link.offset == options.centres[at] > 0
+        even_votes = float(link.probabilities(np.array([[0, 0]]))[0, 1])
+        assert even_votes == pytest.approx(0.8 / 50, rel=float(slope))  # votes are whole numbers
+        assert slope <= options.slopes[-1] < 2 / sqrt(99 * 3)  # no bolder than the plain link
+    mirrored = LinkOptions(99, 1, 3, follows=True, evened=Fraction(49, 50))
+    assert [-votes for votes in mirrored.centres] == list(options.centres)
 
 
 @pytest.mark.parametrize(("at_once", "index"), [(1, 40), (1, 150), (3, 77), (3, 200)])
@@ -335,9 +354,10 @@ def test_a_class_for_everybody_competes_by_rows_that_are_right_too(case, data):
             worth += right - naive_lead_loss(slope, own, place)
         naive.append(worth / 2)
     constant = sum((label == at) - ((label == at) - float(share)) ** 2 for _, label in rows) / 2
-    assert np.abs(scores / ONE - [*naive, constant]).max() <= 5 * len(rows) / ONE
+    n_slopes = len(options.slopes)
+    assert np.abs(scores / ONE - [*naive, *[constant] * n_slopes]).max() <= 5 * len(rows) / ONE
     assert [options.is_constant(index) for index in range(len(options))] == (
-        [False] * len(options.slopes) + [True]
+        [False] * n_slopes + [True] * n_slopes  # before a row is looked at, as likely as all links
     )
     chosen = options.link(len(options) - 1, (1.0,) * n_classes)
     assert (chosen.slope, chosen.offset) == (1 / 3, 0.0)

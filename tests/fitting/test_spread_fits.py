@@ -103,7 +103,8 @@ def test_a_rare_class_is_spread_twice_as_far():
     until_link(found, SeededBits(1))
     sharp = started(rare, candidates, replace(plan, spreads=()))
     until_link(sharp, SeededBits(1))
-    assert found.rules == spread_rules(sharp.rules, plan.spreads, times=2)
+    twice = [replace(spread, reach=2 * spread.reach) for spread in plan.spreads]
+    assert found.rules == spread_rules(sharp.rules, twice)
     assert found.rules != spread_rules(sharp.rules, plan.spreads)
 
 

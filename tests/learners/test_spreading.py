@@ -9,7 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from smoothboost.learners.spreading import Spread, moved_apart, spread_rules
+from smoothboost.learners.placing import Place
+from smoothboost.learners.spreading import Spread, moved_apart, spread_rules, spreads_at
 from smoothboost.rules import Literal, LiteralRule, Members, Split, TreeRule
 
 LAST = 9
@@ -82,7 +83,7 @@ def is_moved(rule):
 @given(rules, st.integers(1, 3))
 def test_only_thresholds_of_spread_columns_move_and_each_among_its_like(listed, times):
     tree = TreeRule(Split(Literal(0, 0, 3), Split(Literal(2, 0, 1), 0, 1), 1))
-    moved = spread_rules([*listed, tree], [NUMBER], times)
+    moved = spread_rules([*listed, tree], spreads_at([NUMBER], (), times))
     assert moved[-1] == tree
     for before, after in zip(listed, moved, strict=False):
         if is_moved(before):
@@ -113,3 +114,9 @@ def test_many_steps_at_one_place_become_a_slope(reach):
     assert steps[inside].min() > 0
     assert steps.sum() == steps[inside].sum() == 600
     assert np.ptp(steps[inside]) <= 2
+
+
+def test_thresholds_reach_as_far_as_most_rows_do_if_that_is_known():
+    numbers = [replace(NUMBER, column=at) for at in range(3)]
+    places = [Place(0, 4, 9), Place(2, 6, 6)]
+    assert [spread.reach for spread in spreads_at(numbers, places, 2)] == [5, 4, 1]

@@ -60,7 +60,8 @@ class Setting:
 
     With `follows` the density follows looks at the errors, up to `density`. Looks have larger
     shares than in a fit, so that an audit would see them go wrong, and densities have no floor.
-    With `rarer_share` the rarer class is looked at before the first round.
+    With `rarer_share` the rarer class is looked at before the first round, and if it `asks`, rounds
+    then ask which class is larger, and where the rows of numbers are.
     """
 
     n_rows: int
@@ -78,6 +79,7 @@ class Setting:
     link_share: Fraction = Fraction(0)
     class_share: Fraction = Fraction(0)
     rarer_share: Fraction = Fraction(0)
+    asks: bool = False
     costs: tuple[float, float] | None = None
     delta: float = 0.0
 
@@ -90,6 +92,7 @@ class Setting:
         parts += [f"link {self.link_share}"] if self.link_share else []
         parts += [f"classes {self.class_share}"] if self.class_share else []
         parts += [f"rarer {self.rarer_share}"] if self.rarer_share else []
+        parts += ["asks"] if self.asks else []
         parts += [f"costs {self.costs}"] if self.costs else []
         parts += [f"delta {self.delta}"] if self.delta else []
         return "-".join(map(str, parts))
@@ -133,10 +136,14 @@ class Setting:
             "pace_of": lambda at, n_votes: Fraction(1, 1 if at else 2),  # of few rounds too
             "RARE": Fraction(1, 2),  # so that every released share changes the measure
             "RARE_NOISE": inf if self.rarer_share else -1.0,
+            "FEWEST_TO_ASK": 1 if self.asks else inf,
+            "ASKED": 1,
+            "ASKED_NOISE": inf,
             "CEILING": self.density,
             "REACH": (Fraction(1, 2), Fraction(1)),  # so that thresholds of few bins are spread
             "REACH_PURE": (Fraction(1, 2), Fraction(1)),
-            "looks_for": lambda n_votes, most: 10,  # after each vote but the last
+            # After each vote but the last; with questions, which are many choices, after one.
+            "looks_for": lambda n_votes, most: 1 if self.asks else 10,
         }
         plan: Plan = make_plan.__wrapped__(
             Budget(epsilon, self.delta),

@@ -43,6 +43,12 @@ with their number there, and with its root otherwise; and votes of many noisy ro
 """
 FEW_VOTES, NOISE_FEW = 3, 0.07
 """The share for so few rounds: one rule alone cannot rank."""
+SURE_VOTES = 49
+"""With fewer votes, and no numbers, the share falls with their fourth root where squares add up.
+
+A rule on a column of categories says all of it at once: there are no steps to average, and a few
+noisy votes only spoil a sharp one.
+"""
 NOISE_MORE_VOTES, NOISE_SPREAD = 0.015, 0.021
 """The share for more rounds, where budgets do not add; the second where thresholds are spread."""
 MORE_CLASSES_PURE, MORE_CLASSES_APPROXIMATE = 44, 22
@@ -81,6 +87,21 @@ RARE = Fraction(1, 10)
 RARE_NOISE = 0.02
 """The rows of the rarer class are counted before the first round if that loses no larger share."""
 
+QUIET_RATE = Fraction(93, 100)
+"""Without noise rates of rounds that make several rules are smaller by this: of two classes."""
+
+FEWEST_TO_ASK, ASKED = 5, Fraction(1, 3)
+"""With so many rounds the first one asks which class is larger, if one is rare.
+
+More of them ask where the rows of numbers are, if that takes up to this part of the rounds.
+"""
+ASKED_NOISE = 0.15
+"""And if an answer is off by less than this share of the rows."""
+HIDDEN = 0.1
+"""And if a choice loses more to noise than this part of the rare class's rows."""
+EVENLY, EVENLY_HIDDEN = Fraction(1, 2), Fraction(1, 8)
+"""This part of the thresholds stands evenly nevertheless; the second if noise hides all of them."""
+
 SLOWING, SLOWING_MORE = Fraction(1, 2), Fraction(1, 4)
 """By what the learning rate falls on the way if the errors do not; more if these are many too."""
 MANY_VOTES = 99
@@ -108,6 +129,8 @@ SHARES_PURE = {
 """Of a budget that adds up."""
 LINK_NOISE = 0.05
 """A look at links is worth its price if it loses less than this share of the rows to noise."""
+LINK_NOISE_SURE = 0.03
+"""The share for tables without numbers, whose votes on whole columns are sure."""
 
 PAPER_DENSITY, PAPER_RATE = Fraction(35, 100), Fraction(4, 10)
 """With the paper's calibration nothing follows the errors."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isqrt
+from math import floor, isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,14 @@ from smoothboost.counting.engine import CountEngine
 from smoothboost.counting.measure import Measure
 from smoothboost.counting.wide import WideSums
 from smoothboost.error_looks import ErrorLook
-from smoothboost.fitting.calibrating import CutOptions, LinkOptions, slope_for
+from smoothboost.fitting import automatic
+from smoothboost.fitting.calibrating import CutOptions, LinkOptions, centre_of, slope_for
 from smoothboost.fitting.following import Following, distance_scores, doubled_errors
 from smoothboost.fitting.plan import Plan
 from smoothboost.fitting.problems import believed_shares, opening_votes, served
-from smoothboost.learners.choices import Candidates, Round
-from smoothboost.learners.spreading import spread_rules
+from smoothboost.learners.choices import Candidates, Learned, OneColumnCandidates, Round
+from smoothboost.learners.placing import Asking, Place
+from smoothboost.learners.spreading import spread_rules, spreads_at
 from smoothboost.link import Link, nearest_exp
 from smoothboost.privacy.mechanisms import Selection
 from smoothboost.privacy.randomness import BitSource
@@ -58,6 +60,10 @@ class Problem:
         That at the last one.
     opening : tuple of Rule
         What votes before the first round, by public numbers or released shares of classes.
+    places : tuple of Place
+        Where the rows of numbers are, if rounds asked for that.
+    evened : Fraction or None
+        The second class's share of the rows, where rows weigh as if it were one half.
     """
 
     engine: CountEngine
@@ -71,6 +77,8 @@ class Problem:
     share: Fraction | None = None
     latest: Fraction = Fraction(0)
     opening: tuple[Rule, ...] = ()
+    places: tuple[Place, ...] = ()
+    evened: Fraction | None = None
 
 
 class Booster:
@@ -189,10 +197,13 @@ class Booster:
             outcome = self._round.accept(self._turn.engine, index)
             if isinstance(outcome, Rule):
                 outcome = (outcome,)
-            if not isinstance(outcome, tuple):
+            if isinstance(outcome, Learned):
+                self._learn(outcome)
+            elif isinstance(outcome, tuple):
+                self._add(outcome)
+            else:
                 self._round = outcome
                 return
-            self._add(outcome)
         self._kind = self._next_kind()
 
     def _add(self, rules: tuple[Rule, ...]) -> None:
@@ -218,7 +229,8 @@ class Booster:
         """Spread the thresholds of all rules, and count their votes anew if that is asked for."""
         following = self._problems[0].following
         times = 2 if following is not None and following.is_rare else 1
-        self.rules = spread_rules(self.rules, self._plan.spreads, times)
+        spreads = spreads_at(self._plan.spreads, self._problems[0].places, times)
+        self.rules = spread_rules(self.rules, spreads)
         for problem in self._problems if self.choices_left else ():
             own = [rule for rule in self.rules if rule.about == problem.about]
             problem.engine = problem.engine.anew()
@@ -252,6 +264,30 @@ class Booster:
             problem.following = problem.following.for_class(share)
             _begin(problem, plan, self._opening[at], min(share, 1 - share))
 
+    def _learn(self, learned: Learned) -> None:
+        """Go on with what a round released that asked, and made no rule.
+
+        The rows of the rare class are to weigh as much as all others together from the first rule
+        on. How much more often the larger class is, the links then begin with.
+
+        Notes
+        -----
+        Guarantee: a function of released numbers, and no range that was planned is exceeded
+        (docs/privacy/following.md#rounds-that-ask).
+        """
+        self._round = None
+        turn = self._turn
+        turn.candidates, turn.places = learned.candidates, learned.places
+        if learned.larger is not None:
+            assert turn.following is not None
+            share = turn.following.most
+            weights = list(turn.first.class_weights)
+            weights[1 - learned.larger] *= (1 - share) / share
+            turn.first = replace(turn.first, class_weights=tuple(weights))
+            turn.measure = replace(turn.measure, class_weights=tuple(weights))
+            turn.evened = share if learned.larger == 0 else 1 - share
+        self._done += 1
+
     def _start_for(self, index: int) -> None:
         """Weigh rows by the share of the rarer class that was released."""
         problem = self._turn
@@ -261,9 +297,9 @@ class Booster:
         believed = max(share, self._plan.look_noise("rarer"))  # so that none is too small
         problem.following = problem.following.for_rarer(believed, problem.first.n_rows)
         if problem.following.is_rare:
-            problem.candidates = problem.candidates.for_rare
             start = Fraction(0), self._plan.paces[0]
             problem.measure = problem.following.measure(problem.first, believed, believed, *start)
+            problem.candidates = _for_rare(problem, self._plan)
         self.errors += (ErrorLook(0, None, float(share)),)
 
     def _follow(self, index: int) -> None:
@@ -297,6 +333,8 @@ class Booster:
     def _n_votes(self) -> int:
         """The most votes of a problem after the last round."""
         plan = self._plan
+        if plan.n_problems == 1:
+            return len(self.rules)
         own = -(-plan.n_rounds // len(self._order)) * plan.n_rules
         return own + max(abs(self._opening[at]) for at in self._order)
 
@@ -306,7 +344,7 @@ class Booster:
         plan = self._plan
         options = self._n_votes, plan.n_problems, plan.n_rules, plan.following is not None
         if plan.n_problems == 1:
-            return LinkOptions(*options)
+            return LinkOptions(*options, evened=self._problems[0].evened)
         constant = None
         if plan.most_opening:
             largest = self._order[0]
@@ -342,13 +380,22 @@ class Booster:
         weights : tuple of float
             What a mistake on a row of each class costs; a chosen threshold overrides them.
         """
-        if self.link is None:
-            return Link.plain(len(self.rules) * self._plan.n_rules, weights)
-        link = self._links.link(self.link, weights)
+        link = self._plain_link(weights)
+        if self.link is not None:
+            link = self._links.link(self.link, weights)
         if self.cut is None:
             return link
         worth = link.slope * (link.offset - self._cuts.thresholds[self.cut])
         return replace(link, weights=(1.0, nearest_exp(min(max(worth, -690.0), 690.0))))
+
+    def _plain_link(self, weights: tuple[float, ...]) -> Link:
+        """Return the link that follows from how many rules there are, and from released shares."""
+        link = Link.plain(len(self.rules) * self._plan.n_rules, weights)
+        evened = self._problems[0].evened
+        if evened is None:
+            return link
+        slope = Fraction(link.slope).limit_denominator(1000)
+        return replace(link, offset=float(centre_of(evened, slope)))
 
     @property
     def opening(self) -> tuple[Rule, ...]:
@@ -388,9 +435,25 @@ def _start(plan: Plan, at: int, engine: CountEngine, candidates: Candidates) -> 
     if plan.following is None:
         return problem
     if plan.following.is_rare:  # as declared
-        problem.candidates = candidates.for_rare
+        problem.candidates = _for_rare(problem, plan)
     _begin(problem, plan, plan.opening[at], plan.following.supposed[at])
     return problem
+
+
+def _for_rare(problem: Problem, plan: Plan) -> Candidates:
+    """Return what competes for a rare class: questions first, if the plan has rounds for them."""
+    rules = problem.candidates.for_rare
+    assert problem.following is not None
+    rare_rows = float(problem.following.most * plan.measure.n_rows)
+    if not plan.asks or plan.lost_rows <= automatic.HIDDEN * rare_rows:
+        return rules
+    assert isinstance(rules, OneColumnCandidates)
+    return Asking(
+        rules,
+        rules.placeable if plan.asks > 1 else (),
+        floor(plan.measure.peak(0)) * plan.n_rules,
+        automatic.EVENLY if plan.lost_rows < rare_rows else automatic.EVENLY_HIDDEN,
+    )
 
 
 def _begin(problem: Problem, plan: Plan, votes: int, share: Fraction) -> None:

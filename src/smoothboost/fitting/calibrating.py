@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost.fitting.automatic import VOTES
+from smoothboost.fitting.problems import opening_votes
 from smoothboost.link import Link
 from smoothboost.privacy.exact import fixed_exp
 
@@ -45,6 +46,10 @@ _STEEPEST = 10_000  # thousandths: a vote is worth e ** 10
 _SLOPES = range(-12, 7, 2)  # quarters of a doubling of the plain link's
 _SLOPES_FOLLOWING = range(-6, 7)  # more would let noise choose one that says little of all rows
 _SLOPES_MORE_VOTES = range(-12, 7)  # votes of so many rounds spread further, and see little noise
+_FLATTER = -2
+"""Where rows weighed as if classes were alike, slopes from here on: noise makes votes bolder."""
+CAUTION = Fraction(4, 5)
+"""A rare class is then taken to be rarer than released by this, so that few are named by chance."""
 _QUARTERS = (Fraction(1), Fraction(1189, 1000), Fraction(1414, 1000), Fraction(1682, 1000))
 _OFFSETS = (0, 5, 10, 15, 20, 30, 40, 55, 75, 100, 130, 170, 220)  # hundredths of sqrt(votes)
 _OFFSETS_FOLLOWING = (0, 5, 10, 15, 20, 30, 40, 60, 90, 140, 220)
@@ -69,6 +74,9 @@ class LinkOptions:
     constant : tuple of (int, Fraction, Fraction), optional
         Of more than two classes, one that may be named for everybody instead of what votes say,
         its share, and the slope at which votes before the first round say as much.
+    evened : Fraction, optional
+        The second of two classes' share, where rows weighed as if it were one half: the offsets
+        of each slope are about the votes that say how much rarer it is.
     """
 
     n_votes: int
@@ -77,6 +85,7 @@ class LinkOptions:
     follows: bool = False
     heard: tuple[int, ...] = ()
     constant: tuple[int, Fraction, Fraction] | None = None
+    evened: Fraction | None = None
 
     @property
     def by_sums(self) -> bool:
@@ -91,11 +100,16 @@ class LinkOptions:
         if self.by_sums:
             has_more = self.n_votes > VOTES[-1] * self.at_once
             steps = _SLOPES_MORE_VOTES if has_more else _SLOPES_FOLLOWING
+        if self.evened is not None:
+            steps = range(steps[0], _FLATTER + 1)
         return tuple(plain * _QUARTERS[at % 4] * Fraction(2) ** (at // 4) for at in steps)
 
     @cached_property
     def offsets(self) -> tuple[Fraction, ...]:
-        """Offsets in whole half votes, both ways; with more than two classes none."""
+        """Offsets in whole half votes, both ways; with more than two classes none.
+
+        They are counted from the slope's own centre.
+        """
         if self.n_problems > 1:
             return (Fraction(0),)
         halves = sorted(
@@ -108,19 +122,36 @@ class LinkOptions:
             Fraction(sign * half, 2) for sign in (1, -1) for half in halves if half or sign > 0
         )
 
+    @cached_property
+    def centres(self) -> tuple[int, ...]:
+        """For each slope, the votes for the second class that make up for how rare it is."""
+        if self.evened is None:
+            return (0,) * len(self.slopes)
+        return tuple(centre_of(self.evened, slope) for slope in self.slopes)
+
     def __len__(self) -> int:
-        return len(self.slopes) * len(self.offsets) + (self.constant is not None)
+        return self.n_links * (1 if self.constant is None else 2)
+
+    @property
+    def n_links(self) -> int:
+        """How many links there are for what votes say.
+
+        The one that names a class for everybody is listed as often: before the rows are looked at
+        it is as likely as all of these, so that noise alone prefers no votes to it.
+        """
+        return len(self.slopes) * len(self.offsets)
 
     def is_constant(self, index: int) -> bool:
         """Tell whether it is not the rules' votes that decide."""
-        return index == len(self.slopes) * len(self.offsets)
+        return index >= self.n_links
 
     def link(self, index: int, weights: tuple[float, ...]) -> Link:
         """Return a chosen link."""
         if self.constant is not None and self.is_constant(index):
             return Link(float(self.constant[2]), 0.0, weights, True)
         slope, offset = divmod(index, len(self.offsets))
-        return Link(float(self.slopes[slope]), float(self.offsets[offset]), weights, True)
+        votes = self.centres[slope] + self.offsets[offset]
+        return Link(float(self.slopes[slope]), float(votes), weights, True)
 
     def scores(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Score links for two classes by how many rows stand at each (class, level).
@@ -169,7 +200,7 @@ class LinkOptions:
             scores.append(self._worth(right, share))
         if self.constant is not None:
             at, likely, _ = self.constant
-            scores.append(self._worth(labels == at, int(likely * (1 << LOSS_BITS))))
+            scores += [self._worth(labels == at, int(likely * (1 << LOSS_BITS)))] * self.n_links
         return np.array(scores, dtype=np.int64)
 
     def _worth(self, right: NDArray[np.bool_], share: NDArray[np.int64] | int) -> int:
@@ -179,6 +210,19 @@ class LinkOptions:
             return -int((miss * miss >> LOSS_BITS).sum())
         halves = (right.astype(np.int64) << (LOSS_BITS - 1)) - (miss * miss >> (LOSS_BITS + 1))
         return int(halves.sum())
+
+
+def centre_of(share: Fraction, slope: Fraction) -> int:
+    """Return the votes for the second of two classes that make up for its share, with caution.
+
+    Examples
+    --------
+    >>> centre_of(Fraction(1, 100), Fraction(1, 10)), centre_of(Fraction(99, 100), Fraction(1, 10))
+    (49, -49)
+    """
+    rare = min(share, 1 - share) * CAUTION
+    votes = -opening_votes(rare, slope / 2)
+    return votes if 2 * share <= 1 else -votes
 
 
 def slope_for(behind: Sequence[int], share: Fraction) -> Fraction:
@@ -275,11 +319,12 @@ def _gaps(options: LinkOptions) -> NDArray[np.int64]:
     """Return what a row of each class and level adds to the two sums of each link."""
     votes = _votes_ahead(options.n_votes)
     near, along = _weights(options)
-    weights = np.stack([near[np.abs(votes)], np.sign(votes) * along[np.abs(votes)]])
+    far = np.sign(votes) * along[np.abs(votes)]
     own = np.array([[-1], [1]])  # which votes are for the row's class
     half = 1 << (LOSS_BITS - 1)
     tables = []
-    for odds, beyond_offsets in _odds(options):
+    for (odds, beyond_offsets), centre in zip(_odds(options), options.centres, strict=True):
+        weights = np.stack([near[np.abs(votes - centre)], far])
         halves_of_odds = np.minimum(odds >> (_EXP_BITS + 1 - LOSS_BITS), half)
         for beyond in beyond_offsets:
             gap = -own * halves_of_odds[(own * beyond).clip(0)]
@@ -296,19 +341,20 @@ def _votes_ahead(n_votes: int) -> NDArray[np.int64]:
 def _odds(options: LinkOptions) -> Iterator[tuple[NDArray[np.int64], list[NDArray[np.int64]]]]:
     """Give, for each slope, the odds at half votes beyond an offset, and where rows stand there."""
     halves = 2 * _votes_ahead(options.n_votes)
-    beyond_offsets = [halves - int(2 * offset) for offset in options.offsets]
-    most = int(2 * options.n_votes + 2 * max(map(abs, options.offsets)))
-    for slope in options.slopes:
+    reach = int(2 * max(map(abs, options.offsets)))
+    for slope, centre in zip(options.slopes, options.centres, strict=True):
+        beyond_offsets = [halves - 2 * centre - int(2 * offset) for offset in options.offsets]
+        most = 2 * (options.n_votes + abs(centre)) + reach
         yield np.array(_exps(slope / 2, most), dtype=np.int64), beyond_offsets
 
 
 def _weights(options: LinkOptions) -> NDArray[np.int64]:
-    """Return two weights for 0, 1, ... votes: how near that is to none, and how far from it.
+    """Return two weights for 0, 1, ... votes: how near that is to even ones, and how far from it.
 
     Both are at most 2**LOSS_BITS, and in units of the root of the number of votes.
     """
     square, one = options.n_votes * options.at_once, 1 << LOSS_BITS
-    votes = range(options.n_votes + 1)
+    votes = range(options.n_votes + max(map(abs, options.centres)) + 1)
     falls = [fixed_exp(Fraction(vote * vote, 2 * square), LOSS_BITS) for vote in votes]
     near = [min(one, (one + fall) >> 1) for fall in falls]  # there may be no votes near none
     along = [min(one, isqrt((vote * one) ** 2 // square)) for vote in votes]

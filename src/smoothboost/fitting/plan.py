@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from html import escape
-from math import ceil, floor, inf, log, sqrt
+from math import ceil, floor, inf, log
 from typing import Any
 
 from smoothboost._show import render
@@ -28,6 +28,7 @@ from smoothboost.fitting.following import (
     root_rate,
     share_options,
 )
+from smoothboost.fitting.noise import asks, is_quiet, link_pays, sees_clearly
 from smoothboost.fitting.plan_text import plan_table
 from smoothboost.fitting.pricing import Budget, Look, Stage, is_ordinary, price
 from smoothboost.fitting.problems import fewest_served, least_share, opening_votes
@@ -83,6 +84,9 @@ class Plan:
         Votes for each problem's class that stand before the first round, below 0 if against it.
     most_opening : int, default 0
         How many such votes there may be if looks at classes say how many; 0 if none do.
+    asks : int, default 0
+        How many of the first rounds ask where the rows are, instead of making rules, if one of
+        two classes turns out to be rare.
     cost : Cost or None
         What the fit will take on this machine, if that was asked for.
     """
@@ -104,6 +108,7 @@ class Plan:
     spread_from: Fraction = Fraction(0)
     opening: tuple[int, ...] = (0,)
     most_opening: int = 0
+    asks: int = 0
     cost: Cost | None = None
 
     def __str__(self) -> str:
@@ -278,7 +283,7 @@ def make_plan(
     def attempt(rounds: int) -> Plan:
         task = (budget, n_rows, candidates, class_weights, wishes, rounds)
         plan = _settled(*task, automatic.MANY_LOOKS)
-        return plan if _sees_clearly(plan) else _settled(*task, automatic.FEW_LOOKS)
+        return plan if sees_clearly(plan) else _settled(*task, automatic.FEW_LOOKS)
 
     if n_rounds != "auto":
         return attempt(n_rounds)
@@ -288,7 +293,7 @@ def make_plan(
     low, high = 0, len(options)
     while high - low > 1:
         middle = (low + high) // 2
-        if _is_quiet(attempt(options[middle])):
+        if is_quiet(attempt(options[middle]), candidates):
             low = middle
         else:
             high = middle
@@ -330,6 +335,8 @@ def _settled(
     noisy = 0 if budget.epsilon is None else votes
     n_looks = asked.constants.looks_for(votes, most_looks)
     rate = _rate(asked, votes, at_once) / at_once
+    if budget.epsilon is None and at_once > 1 == n_problems and asked.learning_rate == "auto":
+        rate *= automatic.QUIET_RATE
     opening, most_opening = (0,) * n_problems, 0
     longest = votes
     if asked.looks_at_shares(n_problems, budget.delta):
@@ -406,13 +413,15 @@ def _with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
     vain = set()
     if priced.look_noise("rarer") > asked.constants.RARE_NOISE:  # it could not see who is rare
         vain = {"rarer"}
-    if asked.calibrate == "auto" and not _link_pays(priced):
+    if asked.calibrate == "auto" and not link_pays(priced, candidates):
         vain |= {"link", "threshold"}
     if vain:
         kept = tuple(look for look in looks if look.name not in vain)
         priced = price(replace(plan, looks=kept), candidates)
     if priced.following is None:
         return priced
+    priced = replace(priced, asks=asks(priced, candidates, asked))
+    assert priced.following is not None
     following = replace(priced.following, lowest=_lowest_density(priced))
     if asked.declared and plan.n_problems == 1 and priced.look("error") is not None:
         # A class that no look could see would leave the choices to noise.
@@ -462,39 +471,3 @@ def _last_looks(plan: Plan, asked: Asked) -> list[Look]:
     if asked.cut_look:
         looks.append(Look("threshold", len(CutOptions(votes, at_once)), CUT_RANGE, 1, cut))
     return looks
-
-
-def _link_pays(plan: Plan) -> bool:
-    """Tell whether the look at links, if there is one, finds one that is nearly the best."""
-    look = plan.look("link")
-    if plan.mechanism is None or look is None:
-        return True
-    lost = log(look.n_options) / float(look.rate * look.score_range / 2)
-    return lost <= automatic.LINK_NOISE * plan.measure.n_rows
-
-
-def _sees_clearly(plan: Plan) -> bool:
-    """Tell whether looks at the errors lose little to noise."""
-    return plan.look_noise("error") <= automatic.LOOK_NOISE
-
-
-def _is_quiet(plan: Plan) -> bool:
-    """Tell whether choices lose little enough to noise for so many rounds."""
-    limit = automatic.NOISE_PURE / sqrt(plan.n_votes)
-    more = automatic.MORE_CLASSES_PURE
-    if _adds_squares(plan):
-        limit, more = automatic.NOISE_APPROXIMATE, automatic.MORE_CLASSES_APPROXIMATE
-        if plan.n_votes > automatic.VOTES[-1]:
-            spreads = plan.spreads and not plan.spread_from
-            limit = automatic.NOISE_SPREAD if spreads else automatic.NOISE_MORE_VOTES
-    if plan.n_votes <= automatic.FEW_VOTES and len(plan.stages) == 1:  # trees are noisier
-        limit = automatic.NOISE_FEW
-    if plan.n_problems > 1:  # each weighs about twice the rows of its class
-        limit *= more / plan.n_problems
-    return plan.lost_rows <= limit * plan.measure.n_rows
-
-
-def _adds_squares(plan: Plan) -> bool:
-    """Tell whether delta buys more than adding budgets up does."""
-    spent = sum((spend.epsilon * spend.count for spend in plan.spends), start=Fraction(0))
-    return spent > plan.budget.per_row[0]

@@ -47,6 +47,8 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
         rows.append(("before the first round", _opening(plan)))
     if plan.look("rarer") is not None:
         rows.append(("rarer class is counted", "before the first round"))
+    if plan.asks:
+        rows.append(("if a class is rare", _asking(plan)))
     looks = plan.look("error")
     if plan.following is not None and looks is not None:
         votes = [str(votes) for votes in plan.following.after]
@@ -72,6 +74,16 @@ def _opening(plan: Plan) -> str:
     if len(against) == 1:
         return f"{_votes(against[0])} against each class, by its declared share"
     return f"{against[0]} to {_votes(against[-1])} against each class, by its declared share"
+
+
+def _asking(plan: Plan) -> str:
+    """Say what rounds ask of the rows before others choose rules."""
+    if plan.asks == 1:
+        return "the first round asks which class is larger, unless noise hides hardly a row of it"
+    return (
+        f"the first {plan.asks} rounds ask which class is larger, and where the rows of numbers "
+        "are, unless noise hides hardly a row of it"
+    )
 
 
 def _votes(count: int) -> str:

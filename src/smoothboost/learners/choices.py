@@ -6,12 +6,12 @@ either the round that goes on from there or the finished rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import floor
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from smoothboost.counting.layout import CodeLayout
 from smoothboost.counting.measure import Measure
 from smoothboost.privacy.factored import FactoredScores
 from smoothboost.rules import Rule
+
+if TYPE_CHECKING:
+    from smoothboost.learners.placing import Place
 
 Scores = NDArray[np.int64] | FactoredScores
 
@@ -73,9 +76,31 @@ class Round(Protocol):
         """The integer score of every option of the next choice."""
         ...
 
-    def accept(self, engine: CountEngine, index: int) -> Round | Rule | tuple[Rule, ...]:
-        """Go on with one outcome: to the next choice, or to the rules that were chosen."""
+    def accept(self, engine: CountEngine, index: int) -> Round | Rule | tuple[Rule, ...] | Learned:
+        """Go on with one outcome: to the next choice, or to the rules that were chosen.
+
+        Or to what was learned, if the round asked for something else than rules.
+        """
         ...
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What a round released that makes no rule.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        What competes from now on: as many rules, no dearer.
+    larger : int or None
+        The class that has more rows, if that was asked.
+    places : tuple of Place
+        Where the rows of numbers are, if that is now known.
+    """
+
+    candidates: Candidates
+    larger: int | None = None
+    places: tuple[Place, ...] = ()
 
 
 class Candidates(Protocol):
@@ -129,6 +154,11 @@ class Candidates(Protocol):
         ...
 
     @property
+    def placeable(self) -> tuple[tuple[int, int], ...] | None:
+        """Of `numbers`, those whose thresholds may follow where rows are; None if nothing asks."""
+        ...
+
+    @property
     def now_and_then(self) -> tuple[Candidates, int] | None:
         """Other rules that compete in some of the rounds instead, and in one of how many."""
         ...
@@ -167,6 +197,7 @@ class RuleCandidates:
     even = False
     n_rules = 1
     numbers: tuple[tuple[int, int], ...] = ()
+    placeable: tuple[tuple[int, int], ...] | None = None
     now_and_then: tuple[Candidates, int] | None = None
 
     @property
@@ -232,22 +263,38 @@ class RuleCandidates:
 class OneColumnCandidates(RuleCandidates):
     """What learners share whose rules test one column each."""
 
-    _layout: CodeLayout
+    layout: CodeLayout
+    fewest_codes = 17
+    """Numbers with fewer codes have few thresholds anyway."""
+
+    @property
+    def placeable(self) -> tuple[tuple[int, int], ...]:  # type: ignore[override]
+        """The numbers with many thresholds."""
+        return tuple((at, n_codes) for at, n_codes in self.numbers if n_codes >= self.fewest_codes)
+
+    def placed(self, places: Sequence[Place], evenly: Fraction) -> OneColumnCandidates:
+        """Return as many rules, most of whose thresholds are where the rows of numbers are.
+
+        Notes
+        -----
+        Guarantee: a function of released codes (docs/privacy/following.md#rounds-that-ask).
+        """
+        raise NotImplementedError
 
     @property
     def n_sums(self) -> int:
         """The weights of two classes at a column's codes, and one class's in the first column."""
-        return 3 * self._layout.most_codes
+        return 3 * self.layout.most_codes
 
     @property
     def cells_of_a_row(self) -> int:
         """How many cells of a row a round looks at: all."""
-        return len(self._layout.n_codes)
+        return len(self.layout.n_codes)
 
     @property
     def sums_of_a_round(self) -> int:
         """How many sums a round adds up: one for each code and class."""
-        return 2 * self._layout.size
+        return 2 * self.layout.size
 
 
 def accuracy_range(peak: Fraction, rounding: int) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
+from smoothboost.learners.placing import Place, placed_stops
 from smoothboost.rules import Literal
 from smoothboost.table.schema import Categorical, Column, Schema
 
@@ -59,9 +61,16 @@ class Constraints:
 
 
 def literals_of(
-    schema: Schema, language: str, constraints: Constraints, thresholds: int | None = None
+    schema: Schema,
+    language: str,
+    constraints: Constraints,
+    thresholds: int | None = None,
+    places: Sequence[Place] = (),
+    evenly: Fraction = Fraction(1),
 ) -> tuple[Literal, ...]:
     """List the literals of every allowed column, each distinct test once.
+
+    Where the rows of some numbers are known, tests of these may be listed several times.
 
     Parameters
     ----------
@@ -74,6 +83,10 @@ def literals_of(
     thresholds : int, optional
         The most thresholds of a number: those between groups of as many bins each. By default
         there is one between any two bins.
+    places : sequence of Place
+        Where the rows of some numbers are.
+    evenly : Fraction
+        Which part of their thresholds stands evenly between the bounds nevertheless.
 
     Examples
     --------
@@ -86,12 +99,26 @@ def literals_of(
     >>> [test.stop for test in literals_of(ages, "threshold", Constraints(), thresholds=3)]
     [3, 6, 9]
     """
+    stops = {
+        place.column: placed_stops(
+            schema.columns[schema.names[place.column]].n_ordered, place, evenly
+        )
+        for place in places
+    }
     return tuple(
         literal
         for position, (name, column) in enumerate(schema.columns.items())
         if name not in constraints.forbidden
-        for literal in _column_literals(position, column, language, thresholds)
+        for literal in _column_literals(
+            position, column, language, stops.get(position) or _stops(column, thresholds)
+        )
     )
+
+
+def _stops(column: Column, thresholds: int | None) -> Sequence[int]:
+    """Return where thresholds stand: between any two bins, or between groups of them."""
+    apart = 1 if thresholds is None else max(1, -(-column.n_ordered // (thresholds + 1)))
+    return range(apart, column.n_ordered, apart)
 
 
 def numbers_of(schema: Schema, constraints: Constraints) -> tuple[tuple[int, int], ...]:
@@ -104,15 +131,14 @@ def numbers_of(schema: Schema, constraints: Constraints) -> tuple[tuple[int, int
 
 
 def _column_literals(
-    position: int, column: Column, language: str, thresholds: int | None
+    position: int, column: Column, language: str, stops: Sequence[int]
 ) -> Iterator[Literal]:
     n_codes = column.n_codes
     if n_codes == 2:  # the second code's test is the first one's negation
         yield Literal.equals(position, 1 if column.kind == "boolean" else 0)
     elif n_codes > 2 and language == "threshold" and column.is_number:
-        apart = 1 if thresholds is None else -(-column.n_ordered // (thresholds + 1))
-        for code in range(apart - 1, column.n_ordered - 1, apart):
-            yield Literal.at_most(position, code)
+        for stop in stops:
+            yield Literal.at_most(position, stop - 1)
         for code in range(column.n_ordered, n_codes):  # missing
             yield Literal.equals(position, code)
     elif n_codes > 2:

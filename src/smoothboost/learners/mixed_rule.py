@@ -104,6 +104,7 @@ class MixedCandidates(RuleCandidates):
         found: tuple[int, ...] = (),
     ) -> None:
         self.n_rules, self.numbers = single.n_rules, single.numbers
+        self.placeable = single.placeable
         self.now_and_then = pairs, every
         self.single, self.pairs, self.every = single, pairs, every
         self.wait = every - 1 if wait is None else wait

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +15,7 @@ from smoothboost.counting.engine import CountEngine
 from smoothboost.counting.layout import CodeLayout
 from smoothboost.learners.choices import OneChoice, OneColumnCandidates
 from smoothboost.learners.literals import LANGUAGES, Constraints, literals_of, numbers_of
+from smoothboost.learners.placing import Place
 from smoothboost.learners.set_rule import MAX_CUTS, SetRuleCandidates, set_candidates
 from smoothboost.rules import Literal, LiteralRule
 from smoothboost.table.schema import Schema
@@ -69,8 +72,16 @@ class OneRuleCandidates(OneColumnCandidates):
     constant rules come last.
     """
 
-    def __init__(self, schema: Schema, language: str, constraints: Constraints) -> None:
-        literals = literals_of(schema, language, constraints)
+    def __init__(
+        self,
+        schema: Schema,
+        language: str,
+        constraints: Constraints,
+        places: Sequence[Place] = (),
+        evenly: Fraction = Fraction(1),
+    ) -> None:
+        self._asked = schema, language, constraints
+        literals = literals_of(schema, language, constraints, places=places, evenly=evenly)
         classes = range(len(schema.target))
         self._rules = [
             LiteralRule(literal, if_true, if_false)
@@ -80,10 +91,10 @@ class OneRuleCandidates(OneColumnCandidates):
             if if_true != if_false and constraints.allow(schema, literal, if_true, if_false)
         ]
         self._rules += [LiteralRule(None, label, label) for label in classes]
-        self._layout = CodeLayout(schema)
+        self.layout = CodeLayout(schema)
         self.numbers = numbers_of(schema, constraints) if language == "threshold" else ()
         added_up = np.array([self._added_up(rule) for rule in self._rules])
-        places = np.ravel_multi_index(added_up.T, (self._layout.size + 1, len(classes)))
+        places = np.ravel_multi_index(added_up.T, (self.layout.size + 1, len(classes)))
         self._places = np.ascontiguousarray(places)  # a row for each of the five sums
 
     def __len__(self) -> int:
@@ -92,11 +103,20 @@ class OneRuleCandidates(OneColumnCandidates):
     def __getitem__(self, index: int) -> LiteralRule:
         return self._rules[index]
 
+    def placed(self, places: Sequence[Place], evenly: Fraction) -> OneRuleCandidates:
+        """Return as many rules, most of whose thresholds are where the rows of numbers are.
+
+        Notes
+        -----
+        Guarantee: a function of released codes (docs/privacy/following.md#rounds-that-ask).
+        """
+        return OneRuleCandidates(*self._asked, places, evenly)
+
     def _added_up(self, rule: LiteralRule) -> list[tuple[int, int]]:
         """Return the place and class of the five sums of all places below that make a score."""
         literal = rule.literal
-        start, stop = self._layout.places(literal) if isinstance(literal, Literal) else (0, 0)
-        everybody = self._layout.column(0).stop  # as each row has a code in the first column
+        start, stop = self.layout.places(literal) if isinstance(literal, Literal) else (0, 0)
+        everybody = self.layout.column(0).stop  # as each row has a code in the first column
         true, false = rule.if_true, rule.if_false
         return [(start, true), (stop, true), (start, false), (stop, false), (everybody, false)]
 
@@ -108,7 +128,7 @@ class OneRuleCandidates(OneColumnCandidates):
         sums : array of int64, shape (total codes, n_classes)
             Weight of the rows with each code (columns one after the other) and class.
         """
-        no_hits, hits, no_misses, misses, if_false = self._layout.below(sums).take(self._places)
+        no_hits, hits, no_misses, misses, if_false = self.layout.below(sums).take(self._places)
         return np.asarray((hits - no_hits) - (misses - no_misses) + if_false)
 
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:

@@ -7,7 +7,9 @@ on a column of k codes, so each column of categories has the prior weight of one
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -17,6 +19,7 @@ from smoothboost.counting.engine import CountEngine
 from smoothboost.counting.layout import CodeLayout
 from smoothboost.learners.choices import OneChoice, OneColumnCandidates
 from smoothboost.learners.literals import Constraints, literals_of, numbers_of
+from smoothboost.learners.placing import Place
 from smoothboost.privacy.factored import FactoredScores
 from smoothboost.rules import Literal, LiteralRule, Members, Test
 from smoothboost.table.schema import Categorical, Schema
@@ -43,6 +46,10 @@ class SetRuleCandidates(OneColumnCandidates):
         votes change by steps and not at once; any other rule is made as often.
     apart : int, optional
         By how many codes the thresholds differ; by default a thirtieth of the column's bins.
+    places : sequence of Place
+        Where the rows of some numbers are; most of their thresholds are there.
+    evenly : Fraction
+        Which part of these stands evenly between the bounds nevertheless.
 
     Examples
     --------
@@ -56,8 +63,15 @@ class SetRuleCandidates(OneColumnCandidates):
     even = True
 
     def __init__(
-        self, schema: Schema, constraints: Constraints, cuts: int = 1, apart: int | None = None
+        self,
+        schema: Schema,
+        constraints: Constraints,
+        cuts: int = 1,
+        apart: int | None = None,
+        places: Sequence[Place] = (),
+        evenly: Fraction = Fraction(1),
     ) -> None:
+        self._asked = schema, constraints, cuts, apart
         self.n_rules = cuts
         self._apart = {
             at: (column.n_ordered + _STEPS // 2) // _STEPS if apart is None else apart
@@ -65,21 +79,21 @@ class SetRuleCandidates(OneColumnCandidates):
             if column.is_number
         }
         self.numbers = numbers_of(schema, constraints)
-        literals = literals_of(schema, "threshold", constraints)
-        ways = {
-            literal: [
+        literals = literals_of(schema, "threshold", constraints, places=places, evenly=evenly)
+        ways = [
+            [
                 LiteralRule(literal, if_true, 1 - if_true)
                 for if_true in (1, 0)
                 if constraints.allow(schema, literal, if_true, 1 - if_true)
             ]
             for literal in literals
-        }
-        both = [rules for rules in ways.values() if len(rules) == 2]
+        ]
+        both = [rules for rules in ways if len(rules) == 2]
         both.append([LiteralRule(None, 1, 1), LiteralRule(None, 0, 0)])
-        one = [rules for rules in ways.values() if len(rules) == 1]
+        one = [rules for rules in ways if len(rules) == 1]
         self._listed = [rules for rules in (both, one) if rules]
-        self._layout = CodeLayout(schema)
-        self._places = [_places(rules, self._layout) for rules in self._listed]
+        self.layout = CodeLayout(schema)
+        self._places = [_places(rules, self.layout) for rules in self._listed]
         self._together = [self._neighbours(rules) for rules in self._listed]
         sets = [
             at
@@ -88,13 +102,22 @@ class SetRuleCandidates(OneColumnCandidates):
             and column.n_codes > 2
             and name not in constraints.forbidden
         ]
-        sizes = self._layout.n_codes.tolist()
+        sizes = self.layout.n_codes.tolist()
         self._sets = [
             [(at, sizes[at]) for at in sets if (sizes[at] - 1).bit_length() == bits]
             for bits in sorted({(sizes[at] - 1).bit_length() for at in sets})
         ]
-        self._codes = [_padded(columns, self._layout) for columns in self._sets]
-        self._outline = self.scores(np.zeros((self._layout.size, 2), dtype=np.int64))
+        self._codes = [_padded(columns, self.layout) for columns in self._sets]
+        self._outline = self.scores(np.zeros((self.layout.size, 2), dtype=np.int64))
+
+    def placed(self, places: Sequence[Place], evenly: Fraction) -> SetRuleCandidates:
+        """Return as many rules, most of whose thresholds are where the rows of numbers are.
+
+        Notes
+        -----
+        Guarantee: a function of released codes (docs/privacy/following.md#rounds-that-ask).
+        """
+        return SetRuleCandidates(*self._asked, places, evenly)
 
     @property
     def n_options(self) -> int:
@@ -127,15 +150,17 @@ class SetRuleCandidates(OneColumnCandidates):
         """Return the items whose rules are made together with each item's, one after the other.
 
         The item itself stands in the middle. Beyond the first and the last threshold of a column
-        there is none, so these are repeated.
+        there is none, so these are repeated; and where none stands, the next one is taken.
         """
         together = np.tile(np.arange(len(items)), (self.n_rules, 1))
         for column, apart in self._apart.items():
             thresholds = [_is_threshold(rules[0].literal, column) for rules in items]
             at = np.flatnonzero(np.array(thresholds))
+            stops = np.array([_stop(items[n][0]) for n in at], dtype=np.int64)
             for place in range(self.n_rules) if len(at) else ():
                 shift = (2 * place - self.n_rules + 1) * apart // 2
-                together[place, at] = (at + shift).clip(at[0], at[-1])
+                near = np.searchsorted(stops, (stops + shift).clip(stops[0], stops[-1]))
+                together[place, at] = at[near]
         return together
 
     def scores(self, sums: NDArray[np.int64]) -> FactoredScores:
@@ -148,7 +173,7 @@ class SetRuleCandidates(OneColumnCandidates):
         sums : array of int64, shape (total codes, 2)
             Weight of the rows with each code (columns one after the other) and class.
         """
-        total, below = self._layout.total(sums), self._layout.below(sums)
+        total, below = self.layout.total(sums), self.layout.below(sums)
         ahead = below[:, 1] - below[:, 0]  # of the second class
         total *= self.n_rules
         groups = []
@@ -164,6 +189,12 @@ class SetRuleCandidates(OneColumnCandidates):
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:
         """Score every rule."""
         return OneChoice(self.scores(engine.code_sums(weights)), self.made_together)
+
+
+def _stop(rule: LiteralRule) -> int:
+    """Return where a threshold stands."""
+    assert isinstance(rule.literal, Literal)
+    return rule.literal.stop
 
 
 def _is_threshold(test: Test | None, column: int) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothboost.learners.placing import Place
 from smoothboost.rules import Literal, LiteralRule, Rule
 
 
@@ -35,12 +36,8 @@ class Spread:
     last: int
 
 
-def spread_rules(
-    rules: Sequence[Rule], spreads: Sequence[Spread], times: int = 1
-) -> tuple[Rule, ...]:
+def spread_rules(rules: Sequence[Rule], spreads: Sequence[Spread]) -> tuple[Rule, ...]:
     """Return the rules in their order, with the thresholds of some columns moved apart.
-
-    `times` multiplies how far they reach.
 
     Rules that vote alike, for small numbers or for large ones, move together and stay in order: no
     vote changes its column, its direction or its class.
@@ -55,7 +52,7 @@ def spread_rules(
     >>> [rule.literal.stop for rule in spread_rules(rules, [Spread(0, reach=3, last=63)])]
     [6, 8, 10, 20]
     """
-    by_column = {spread.column: replace(spread, reach=times * spread.reach) for spread in spreads}
+    by_column = {spread.column: spread for spread in spreads}
     alike: dict[tuple[int | None, int, int], list[tuple[int, int, LiteralRule]]] = {}
     for at, rule in enumerate(rules):
         if not isinstance(rule, LiteralRule) or not isinstance(rule.literal, Literal):
@@ -71,6 +68,25 @@ def spread_rules(
         for (_, at, rule), stop in zip(own, apart.tolist(), strict=True):
             moved[at] = replace(rule, literal=Literal(column, 0, stop))
     return tuple(moved)
+
+
+def spreads_at(
+    spreads: Sequence[Spread], places: Sequence[Place], times: int
+) -> tuple[Spread, ...]:
+    """Return how far thresholds reach: as far as most rows of the column do, if that is known.
+
+    `times` multiplies how far all others reach.
+
+    Examples
+    --------
+    >>> spreads = [Spread(0, reach=3, last=63), Spread(1, reach=3, last=63)]
+    >>> [each.reach for each in spreads_at(spreads, [Place(0, 20, 30)], times=2)]
+    [10, 6]
+    """
+    known = {place.column: max(place.high - place.low, 1) for place in places}
+    return tuple(
+        replace(each, reach=known.get(each.column, times * each.reach)) for each in spreads
+    )
 
 
 def moved_apart(stops: NDArray[np.int64], spread: Spread) -> NDArray[np.int64]:

@@ -85,6 +85,7 @@ class TopDownCandidates:
     even = False
     n_rules = 1
     numbers: tuple[tuple[int, int], ...] = ()
+    placeable = None
     now_and_then = None
 
     def __init__(

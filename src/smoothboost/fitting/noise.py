@@ -1,0 +1,79 @@
+"""What noise allows: how many rounds, which looks, and whether rounds ask before they choose."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log, sqrt
+from typing import TYPE_CHECKING
+
+from smoothboost.fitting import automatic
+from smoothboost.fitting.asked import Asked
+from smoothboost.learners.choices import Candidates
+from smoothboost.learners.placing import QUARTERS
+
+if TYPE_CHECKING:
+    from smoothboost.fitting.plan import Plan
+
+
+def sees_clearly(plan: Plan) -> bool:
+    """Tell whether looks at the errors lose little to noise."""
+    return plan.look_noise("error") <= automatic.LOOK_NOISE
+
+
+def is_quiet(plan: Plan, candidates: Candidates) -> bool:
+    """Tell whether choices lose little enough to noise for so many rounds."""
+    limit = automatic.NOISE_PURE / sqrt(plan.n_votes)
+    more = automatic.MORE_CLASSES_PURE
+    if _adds_squares(plan):
+        limit, more = automatic.NOISE_APPROXIMATE, automatic.MORE_CLASSES_APPROXIMATE
+        if plan.n_votes > automatic.VOTES[-1]:
+            spreads = plan.spreads and not plan.spread_from
+            limit = automatic.NOISE_SPREAD if spreads else automatic.NOISE_MORE_VOTES
+        if _says_columns(candidates):
+            limit *= min(1.0, sqrt(sqrt(plan.n_votes / automatic.SURE_VOTES)))
+    if plan.n_votes <= automatic.FEW_VOTES and len(plan.stages) == 1:  # trees are noisier
+        limit = automatic.NOISE_FEW
+    if plan.n_problems > 1:  # each weighs about twice the rows of its class
+        limit *= more / plan.n_problems
+    return plan.lost_rows <= limit * plan.measure.n_rows
+
+
+def _adds_squares(plan: Plan) -> bool:
+    """Tell whether delta buys more than adding budgets up does."""
+    spent = sum((spend.epsilon * spend.count for spend in plan.spends), start=Fraction(0))
+    return spent > plan.budget.per_row[0]
+
+
+def link_pays(plan: Plan, candidates: Candidates) -> bool:
+    """Tell whether the look at links, if there is one, finds one that is nearly the best."""
+    look = plan.look("link")
+    if plan.mechanism is None or look is None:
+        return True
+    lost = log(look.n_options) / float(look.rate * look.score_range / 2)
+    limit = automatic.LINK_NOISE_SURE if _says_columns(candidates) else automatic.LINK_NOISE
+    return lost <= limit * plan.measure.n_rows
+
+
+def asks(plan: Plan, candidates: Candidates, asked: Asked) -> int:
+    """Return how many rounds ask if a class is rare: for the larger one, and where rows are.
+
+    Rows may then weigh what no plan without class weights foresees: up to the cap, which is where
+    all ranges are if rows may weigh as much after the first round.
+    """
+    measure, numbers, constants = plan.measure, candidates.placeable, asked.constants
+    if plan.n_problems > 1 or plan.mechanism is None or numbers is None:
+        return 0
+    if plan.n_rounds < constants.FEWEST_TO_ASK or not measure.is_capped(plan.n_rules):
+        return 0
+    if len(set(plan.problem_weights[0])) > 1 or measure.is_wide:  # as declared, not as asked
+        return 0
+    questions = 1 + len(QUARTERS) * len(numbers)
+    most = max((n_codes for _, n_codes in numbers), default=1)
+    off = 2 * log(most) / float(plan.stages[0].losses[0])  # in rows: all weigh alike
+    is_seen = off <= constants.ASKED_NOISE * measure.n_rows
+    return questions if is_seen and questions <= constants.ASKED * plan.n_rounds else 1
+
+
+def _says_columns(candidates: Candidates) -> bool:
+    """Tell whether most rules say all of a column: sets of categories, and no numbers."""
+    return candidates.even and candidates.placeable == ()

@@ -54,7 +54,7 @@ def kinds_of(setting, larger=0):
     """Return what competes in each round, along one way, and the booster at its end."""
     plan = setting.plan("exponential", EPSILONS[0])
     booster = setting.booster([domain_of(setting)[0]] * setting.n_rows, plan)
-    kinds = []
+    kinds: list[str] = []
     while booster.choices_left:
         booster.propose()
         is_first = booster._kind == 0 and not kinds
@@ -114,9 +114,9 @@ def loss_of(question, epsilon):
     given, tables = QUESTIONS[question]  # after the look at the rarer class, and one at errors
     setting = Setting(MANY, 2, 4, *CEILING, learner=THREE_CUTS, **RARE)
     charged = setting.plan("exponential", epsilon).stages[0].losses[1 if given else 0]
-    tables = tuple(tuple(sorted(table)) for table in tables)
+    ordered = tuple(tuple(sorted(table)) for table in tables)
     rarest = len(setting.plan("exponential", epsilon).count_options("rarer")) - 1
-    (loss,) = audit(setting, (epsilon,), after(rarest, *given), tables, "exponential").values()
+    (loss,) = audit(setting, (epsilon,), after(rarest, *given), ordered, "exponential").values()
     return loss, float(charged)
 
 

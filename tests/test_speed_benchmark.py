@@ -30,3 +30,13 @@ def test_ratios_are_of_the_fastest_of_the_others():
         for name, seconds in {"1-rules": (2, 1, 9), "slow": (40,), "fast": (20, 30, 10)}.items()
     }
     assert page._fastest(times, "1-rules") == "10.00 (fast)"
+
+
+def test_fits_as_they_come_are_compared_with_dp_ebm_as_it_comes():
+    named = [f"{name}, defaults" for name in contestants.AS_THEY_COME]
+    seconds = dict(zip([*named, contestants.EBM], (1, 2, 4, 30), strict=True))
+    peers = {name: page.Times((value,)) for name, value in seconds.items()}
+    text = str(page.Page(2, 1, 1, private_peers=peers))
+    assert "| Adult, fits as they come, beside DP-EBM's | 30.0 | 7.5 | |" in text
+    assert "beside DP-EBM's | 15.0 | | |" in text
+    assert "| pair rules, defaults | 4.000 s | 4.000 to 4.000 | 7.5 |" in text

@@ -18,6 +18,8 @@ from joblib import cpu_count
 from threadpoolctl import threadpool_limits
 
 from .contestants import (
+    AS_THEY_COME,
+    EBM,
     N_ROUNDS,
     OURS,
     Contestant,
@@ -25,6 +27,7 @@ from .contestants import (
     dp_ebm,
     installed,
     private,
+    private_as_it_comes,
     scikit_learn,
 )
 from .memory import peak_of
@@ -112,10 +115,12 @@ def shapes(n_rows: int, repeats: int, cores: int) -> dict[tuple[str, int], dict[
 
 
 def private_peers(rows: Rows, repeats: int, cores: int) -> dict[str, Times]:
-    """Time 1-rules beside interpret's private additive model."""
-    runs = {"1-rules": private("one_rule", rows, cores).fit}
+    """Time our learners, as they come and with as many rounds, beside DP-EBM."""
+    runs = {f"{N_ROUNDS} 1-rules": private("one_rule", rows, cores).fit}
+    for name, learner in AS_THEY_COME.items():
+        runs[f"{name}, defaults"] = private_as_it_comes(learner, rows, cores).fit
     if find_spec("interpret"):
-        runs["DP-EBM, defaults"] = dp_ebm(rows).fit
+        runs[EBM] = dp_ebm(rows).fit
         runs[f"DP-EBM, {N_ROUNDS} rounds"] = dp_ebm(rows, max_rounds=N_ROUNDS).fit
     say("Adult: private peers")
     return in_turns(runs, repeats)

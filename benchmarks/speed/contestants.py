@@ -25,6 +25,9 @@ OURS: dict[str, tuple[Any, int]] = {
     "trees": (TopDown(splits=3), 4),
 }
 """Each learner, and the leaves of the trees that it is compared with."""
+AS_THEY_COME = {"1-rules": "one_rule", "auto": "auto", "pair rules": "pair_rule"}
+"""Learners that are compared with DP-EBM as it comes, with nothing else set."""
+EBM = "DP-EBM, defaults"
 Fit = Callable[[], Any]
 
 
@@ -41,6 +44,14 @@ def private(learner: Any, rows: Rows, cores: int) -> Contestant:
     clf = SmoothBoostClassifier(
         schema=rows.schema, epsilon=1.0, n_rounds=N_ROUNDS, learner=learner, n_jobs=cores
     )
+    return Contestant(
+        lambda: clf.fit(rows.frame, rows.labels).model_, lambda model, X: model.predict(X)
+    )
+
+
+def private_as_it_comes(learner: str, rows: Rows, cores: int) -> Contestant:
+    """Return one of our learners with nothing set but the delta that DP-EBM has by default."""
+    clf = SmoothBoostClassifier(schema=rows.schema, learner=learner, delta=1e-5, n_jobs=cores)
     return Contestant(
         lambda: clf.fit(rows.frame, rows.labels).model_, lambda model, X: model.predict(X)
     )

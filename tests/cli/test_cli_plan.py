@@ -129,7 +129,8 @@ def test_plan_says_what_the_density_starts_with_and_follows(folder):
     assert "errors are counted after 1, 3, 9, 29 and 89 rounds" in first
     assert "rounds 99, of 3 rules each; the first at 5/16 of the last one's rate" in first
     more = " ".join(run(*plan[:-1], 50).stdout.split())
-    assert "rarer class is counted before the first round errors are counted after 1, 2, 3" in more
+    assert "rarer class is counted before the first round if a class is rare the first " in more
+    assert "hides hardly a row of it errors are counted after 1, 2, 3" in more
     document = json.loads(Path("schema.json").read_text()) | {"version": 2}
     document["target"] = ["low", "middle", "high"]
     document["base_rates"] = {"low": 0.5, "middle": 0.4, "high": 0.1}

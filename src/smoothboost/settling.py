@@ -59,6 +59,7 @@ def settle(
             plan = _plan(estimator, schema, several, n_rows, known)
         if plan.n_votes > automatic.CUTS:  # a short list needs sharp rules
             return several, plan
+        learner = OneRule(literals="sets", constants=automatic.CONSTANTS)
     candidates = _candidates(estimator, schema, learner, known)
     return candidates, _plan(estimator, schema, candidates, n_rows, known)
 

@@ -53,6 +53,10 @@ NOISE_MORE_VOTES, NOISE_SPREAD = 0.015, 0.021
 """The share for more rounds, where budgets do not add; the second where thresholds are spread."""
 MORE_CLASSES_PURE, MORE_CLASSES_APPROXIMATE = 44, 22
 """With more classes the share is times this over their number: a problem weighs fewer rows."""
+SEVERAL = 10
+"""With fewer classes than these it is as with so many."""
+TREE_VOTES = 199
+"""Trees have no more rounds: without noise they learn few rows by heart."""
 
 CEILING = Fraction(4, 5)
 """The density before the errors are known, and the largest that it may have."""
@@ -75,6 +79,8 @@ FLOOR = 3
 With more than two classes noise asks for no more than the factor above times how often saying "no"
 of everybody would err: the class's share, and in plans one over their number.
 """
+FLOOR_TREES = 1
+"""The first number for trees of more classes: between this floor and that, noise helps them."""
 FEW = Fraction(13, 10)
 """The density is at least this over the number of rounds: two classes."""
 FEW_LOOKS, MANY_LOOKS = 5, 10
@@ -131,6 +137,16 @@ LINK_NOISE = 0.05
 """A look at links is worth its price if it loses less than this share of the rows to noise."""
 LINK_NOISE_SURE = 0.03
 """The share for tables without numbers, whose votes on whole columns are sure."""
+RESORT_SHARES = Fraction(1, 10), Fraction(1, 5), Fraction(3, 10)
+"""If it is not, one with several classes only says whether rules beat naming the largest class.
+
+It takes the first of these shares at which noise is no larger than the next number of the rows.
+"""
+RESORT_NOISE, RESORT_TIMES = 0.04, 3
+"""Naming the largest class is so many times as likely beforehand: noise is to speak for no rule."""
+
+CONSTANTS = Fraction(1, 4)
+"""Where few rules are made, those for everybody are as likely as this part of all others."""
 
 PAPER_DENSITY, PAPER_RATE = Fraction(35, 100), Fraction(4, 10)
 """With the paper's calibration nothing follows the errors."""

@@ -352,7 +352,7 @@ class Booster:
             behind = [each - against[largest] for each in against.values()]
             constant = largest, share, slope_for(behind, share)
         heard = tuple(sorted({rule.about or 0 for rule in (*self.opening, *self.rules)}))
-        return LinkOptions(*options, heard, constant)
+        return LinkOptions(*options, heard, constant, plain=plan.plain_link)
 
     @property
     def _cuts(self) -> CutOptions:

@@ -20,7 +20,7 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothboost.fitting.automatic import VOTES
+from smoothboost.fitting.automatic import RESORT_TIMES, VOTES
 from smoothboost.fitting.problems import opening_votes
 from smoothboost.link import Link
 from smoothboost.privacy.exact import fixed_exp
@@ -77,6 +77,8 @@ class LinkOptions:
     evened : Fraction, optional
         The second of two classes' share, where rows weighed as if it were one half: the offsets
         of each slope are about the votes that say how much rarer it is.
+    plain : bool, default False
+        Of more than two classes, whether only the plain link competes with naming that one class.
     """
 
     n_votes: int
@@ -86,6 +88,7 @@ class LinkOptions:
     heard: tuple[int, ...] = ()
     constant: tuple[int, Fraction, Fraction] | None = None
     evened: Fraction | None = None
+    plain: bool = False
 
     @property
     def by_sums(self) -> bool:
@@ -96,6 +99,8 @@ class LinkOptions:
     def slopes(self) -> tuple[Fraction, ...]:
         """Slopes around that of the plain link, 2 / sqrt(votes); the same on every platform."""
         plain = Fraction(2 * 10**9, isqrt(self.n_votes * self.at_once * 10**18))
+        if self.plain:
+            return (plain,)
         steps = _SLOPES
         if self.by_sums:
             has_more = self.n_votes > VOTES[-1] * self.at_once
@@ -130,16 +135,23 @@ class LinkOptions:
         return tuple(centre_of(self.evened, slope) for slope in self.slopes)
 
     def __len__(self) -> int:
-        return self.n_links * (1 if self.constant is None else 2)
+        return self.n_links + self.n_constants
 
     @property
     def n_links(self) -> int:
-        """How many links there are for what votes say.
-
-        The one that names a class for everybody is listed as often: before the rows are looked at
-        it is as likely as all of these, so that noise alone prefers no votes to it.
-        """
+        """How many links there are for what votes say."""
         return len(self.slopes) * len(self.offsets)
+
+    @property
+    def n_constants(self) -> int:
+        """How often naming one class for everybody is listed.
+
+        As often as all links, so that noise alone prefers no votes to it; more often if noise
+        has much to say.
+        """
+        if self.constant is None:
+            return 0
+        return RESORT_TIMES if self.plain else self.n_links
 
     def is_constant(self, index: int) -> bool:
         """Tell whether it is not the rules' votes that decide."""
@@ -151,7 +163,7 @@ class LinkOptions:
             return Link(float(self.constant[2]), 0.0, weights, True)
         slope, offset = divmod(index, len(self.offsets))
         votes = self.centres[slope] + self.offsets[offset]
-        return Link(float(self.slopes[slope]), float(votes), weights, True)
+        return Link(float(self.slopes[slope]), float(votes), weights, not self.plain)
 
     def scores(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Score links for two classes by how many rows stand at each (class, level).
@@ -181,7 +193,8 @@ class LinkOptions:
 
         The squared error is that of the leading class's probability: was it this class? If one
         class may be named for everybody, rows that are right count too, as a class that is seldom
-        right is easy to give a probability; the score is half of both together.
+        right is easy to give a probability; the score is half of both together. If only the plain
+        link competes, rows that are right are all that counts.
 
         Notes
         -----
@@ -200,11 +213,14 @@ class LinkOptions:
             scores.append(self._worth(right, share))
         if self.constant is not None:
             at, likely, _ = self.constant
-            scores += [self._worth(labels == at, int(likely * (1 << LOSS_BITS)))] * self.n_links
+            worth = self._worth(labels == at, int(likely * (1 << LOSS_BITS)))
+            scores += [worth] * self.n_constants
         return np.array(scores, dtype=np.int64)
 
     def _worth(self, right: NDArray[np.bool_], share: NDArray[np.int64] | int) -> int:
         """Score the probabilities of being right that rows are given; each row on its own."""
+        if self.plain:
+            return int(right.sum()) << LOSS_BITS
         miss = np.where(right, (1 << LOSS_BITS) - share, share)
         if self.constant is None:
             return -int((miss * miss >> LOSS_BITS).sum())

@@ -34,7 +34,7 @@ def is_quiet(plan: Plan, candidates: Candidates) -> bool:
     if plan.n_votes <= automatic.FEW_VOTES and len(plan.stages) == 1:  # trees are noisier
         limit = automatic.NOISE_FEW
     if plan.n_problems > 1:  # each weighs about twice the rows of its class
-        limit *= more / plan.n_problems
+        limit *= more / max(plan.n_problems, automatic.SEVERAL)
     return plan.lost_rows <= limit * plan.measure.n_rows
 
 
@@ -49,8 +49,10 @@ def link_pays(plan: Plan, candidates: Candidates) -> bool:
     look = plan.look("link")
     if plan.mechanism is None or look is None:
         return True
-    lost = log(look.n_options) / float(look.rate * look.score_range / 2)
     limit = automatic.LINK_NOISE_SURE if _says_columns(candidates) else automatic.LINK_NOISE
+    if plan.plain_link:
+        limit = automatic.RESORT_NOISE
+    lost = log(look.n_options) / float(look.rate * look.score_range / 2)
     return lost <= limit * plan.measure.n_rows
 
 

@@ -87,6 +87,8 @@ class Plan:
     asks : int, default 0
         How many of the first rounds ask where the rows are, instead of making rules, if one of
         two classes turns out to be rare.
+    plain_link : bool
+        Whether the look at links only says if the rules beat naming the largest class.
     cost : Cost or None
         What the fit will take on this machine, if that was asked for.
     """
@@ -109,6 +111,7 @@ class Plan:
     opening: tuple[int, ...] = (0,)
     most_opening: int = 0
     asks: int = 0
+    plain_link: bool = False
     cost: Cost | None = None
 
     def __str__(self) -> str:
@@ -308,6 +311,8 @@ def _round_options(n_rows: int, candidates: Candidates, n_problems: int) -> list
     if n_problems > 1:
         return options
     many = max(automatic.USUAL_VOTES, automatic.VOTES_PER_NUMBER * len(candidates.numbers))
+    if len(candidates.choices) > 1:
+        many = automatic.TREE_VOTES
     most = min(told / automatic.ROWS_PER_MORE_VOTES, many)
     return options + [votes for votes in automatic.MORE_VOTES if votes <= most]
 
@@ -415,7 +420,9 @@ def _with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
         vain = {"rarer"}
     if asked.calibrate == "auto" and not link_pays(priced, candidates):
         vain |= {"link", "threshold"}
-    if vain:
+    if "link" in vain and plan.most_opening:
+        priced = _with_resort(priced, candidates)
+    elif vain:
         kept = tuple(look for look in looks if look.name not in vain)
         priced = price(replace(plan, looks=kept), candidates)
     if priced.following is None:
@@ -430,9 +437,22 @@ def _with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
     return replace(priced, following=following)
 
 
+def _with_resort(plan: Plan, candidates: Candidates) -> Plan:
+    """Let the look at links only say whether the rules beat naming the largest class."""
+    others = [look for look in plan.looks if look.name != "link"]
+    for share in automatic.RESORT_SHARES:
+        look = Look("link", 1 + automatic.RESORT_TIMES, LINK_RANGE, 1, share)
+        plan = price(replace(plan, looks=(*others, look), plain_link=True), candidates)
+        if link_pays(plan, candidates):
+            break
+    return plan
+
+
 def _lowest_density(plan: Plan) -> Fraction:
     """Return the smallest density at which choices still mean something."""
-    needed = Fraction(automatic.FLOOR * min(plan.lost_rows, 1e18)).limit_denominator(10**6)
+    is_sharp = len(plan.stages) > 1 < plan.n_problems
+    times = automatic.FLOOR_TREES if is_sharp else automatic.FLOOR
+    needed = Fraction(times * min(plan.lost_rows, 1e18)).limit_denominator(10**6)
     few = Fraction(0)
     if plan.n_problems == 1:  # few votes cannot settle on rules for fewer rows than that
         few = automatic.FEW / plan.n_rounds
@@ -467,7 +487,8 @@ def _last_looks(plan: Plan, asked: Asked) -> list[Look]:
         return []
     votes, at_once = plan.measure.n_rounds, plan.n_rules
     links = LinkOptions(votes, plan.n_problems, at_once, plan.following is not None)
-    looks = [Look("link", len(links) + (plan.most_opening > 0), LINK_RANGE, 1, link)]
+    n_options = len(links) * (2 if plan.most_opening else 1)  # one class for everybody as often
+    looks = [Look("link", n_options, LINK_RANGE, 1, link)]
     if asked.cut_look:
         looks.append(Look("threshold", len(CutOptions(votes, at_once)), CUT_RANGE, 1, cut))
     return looks

@@ -58,6 +58,8 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
     ending = "fixed by the number of rules"
     if plan.look("link") is not None:
         ending = "chosen by a look at the rows after the last round"
+    if plan.plain_link:
+        ending = f"{ending}: whether the rules beat naming the largest class"
     rows.append(("learning rate", _learning_rate(plan)))
     if plan.spreads:
         rows.append(("thresholds of numbers", _spread(plan)))

@@ -36,6 +36,10 @@ class OneRule:
         as often. A round costs the same whatever `cuts` is.
     apart : int or None, default None
         By how many bins those thresholds differ; None is a thirtieth of the column's bins.
+    constants : Fraction, default 0
+        With "sets", how many times as likely as all others together the rules are, before the
+        rows are looked at, that name one class for everybody. Where noise says more than the
+        rows, it then speaks for no rule that is worse than these.
 
     Examples
     --------
@@ -48,6 +52,7 @@ class OneRule:
     literals: str = "threshold"
     cuts: int = 1
     apart: int | None = None
+    constants: Fraction = Fraction(0)
 
     def compete(
         self, schema: Schema, constraints: Constraints | None = None
@@ -59,7 +64,8 @@ class OneRule:
         cuts = _validate.whole("cuts", self.cuts, 1, MAX_CUTS)
         apart = None if self.apart is None else _validate.whole("apart", self.apart, 0)
         if self.literals == "sets":
-            return set_candidates(schema, constraints, cuts, apart)
+            constants = _validate.number("constants", self.constants, "in [0, 1]", _is_share)
+            return set_candidates(schema, constraints, cuts, apart, Fraction(constants))
         if cuts > 1:
             raise ValueError(f'Expected cuts = 1 unless literals are "sets", got {cuts}.')
         return _candidates(schema, self.literals, constraints)
@@ -134,6 +140,10 @@ class OneRuleCandidates(OneColumnCandidates):
     def start(self, engine: CountEngine, weights: NDArray[np.int64]) -> OneChoice:
         """Score every rule."""
         return OneChoice(self.scores(engine.code_sums(weights)), self.__getitem__)
+
+
+def _is_share(value: float) -> bool:
+    return 0 <= value <= 1
 
 
 @lru_cache(maxsize=64)

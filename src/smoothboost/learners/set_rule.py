@@ -46,6 +46,9 @@ class SetRuleCandidates(OneColumnCandidates):
         votes change by steps and not at once; any other rule is made as often.
     apart : int, optional
         By how many codes the thresholds differ; by default a thirtieth of the column's bins.
+    constants : Fraction, default 0
+        How many times as likely as all others together the rules are, before the rows are looked
+        at, that name one class for everybody; at least as likely as one threshold.
     places : sequence of Place
         Where the rows of some numbers are; most of their thresholds are there.
     evenly : Fraction
@@ -68,10 +71,11 @@ class SetRuleCandidates(OneColumnCandidates):
         constraints: Constraints,
         cuts: int = 1,
         apart: int | None = None,
+        constants: Fraction = Fraction(0),
         places: Sequence[Place] = (),
         evenly: Fraction = Fraction(1),
     ) -> None:
-        self._asked = schema, constraints, cuts, apart
+        self._asked = schema, constraints, cuts, apart, constants
         self.n_rules = cuts
         self._apart = {
             at: (column.n_ordered + _STEPS // 2) // _STEPS if apart is None else apart
@@ -89,19 +93,14 @@ class SetRuleCandidates(OneColumnCandidates):
             for literal in literals
         ]
         both = [rules for rules in ways if len(rules) == 2]
-        both.append([LiteralRule(None, 1, 1), LiteralRule(None, 0, 0)])
         one = [rules for rules in ways if len(rules) == 1]
+        sets = _columns_of_sets(schema, constraints)
+        copies = max(1, round(constants * (len(both) + len(one) + len(sets))))
+        both += [[LiteralRule(None, 1, 1), LiteralRule(None, 0, 0)]] * copies
         self._listed = [rules for rules in (both, one) if rules]
         self.layout = CodeLayout(schema)
         self._places = [_places(rules, self.layout) for rules in self._listed]
         self._together = [self._neighbours(rules) for rules in self._listed]
-        sets = [
-            at
-            for at, (name, column) in enumerate(schema.columns.items())
-            if isinstance(column, Categorical)
-            and column.n_codes > 2
-            and name not in constraints.forbidden
-        ]
         sizes = self.layout.n_codes.tolist()
         self._sets = [
             [(at, sizes[at]) for at in sets if (sizes[at] - 1).bit_length() == bits]
@@ -191,6 +190,17 @@ class SetRuleCandidates(OneColumnCandidates):
         return OneChoice(self.scores(engine.code_sums(weights)), self.made_together)
 
 
+def _columns_of_sets(schema: Schema, constraints: Constraints) -> list[int]:
+    """List the columns of categories that sets are made of: two codes are one test."""
+    return [
+        at
+        for at, (name, column) in enumerate(schema.columns.items())
+        if isinstance(column, Categorical)
+        and column.n_codes > 2
+        and name not in constraints.forbidden
+    ]
+
+
 def _stop(rule: LiteralRule) -> int:
     """Return where a threshold stands."""
     assert isinstance(rule.literal, Literal)
@@ -254,7 +264,11 @@ def _set_rule(column: int, labels: tuple[int, ...]) -> LiteralRule:
 
 @lru_cache(maxsize=64)
 def set_candidates(
-    schema: Schema, constraints: Constraints, cuts: int, apart: int | None
+    schema: Schema,
+    constraints: Constraints,
+    cuts: int,
+    apart: int | None,
+    constants: Fraction = Fraction(0),
 ) -> SetRuleCandidates:
     """Return the rules that compete under a schema and public constraints."""
-    return SetRuleCandidates(schema, constraints, cuts, apart)
+    return SetRuleCandidates(schema, constraints, cuts, apart, constants)

@@ -34,6 +34,7 @@ SETTINGS = [
     Setting(2, 3, 2, *CEILING, WEIGHTS, **FIRST),
     Setting(1, 3, 2, Fraction(4, 5), "auto", **FIRST),
     Setting(1, 3, 1, *CEILING, **FIRST, link_share=HALF / 2),
+    Setting(1, 3, 1, *CEILING, **FIRST, link_share=HALF / 2, plain_link=True),
     Setting(1, 4, 1, *CEILING, **FIRST),
     Setting(1, 3, 2, *CEILING, learner=TopDown(1), **FIRST),
     Setting(1, 3, 1, *CEILING, learner=SET_RULE, **{**FIRST, "columns": "category"}),
@@ -42,6 +43,7 @@ LARGER = [
     Setting(2, 3, 3, *CEILING, **FIRST),
     Setting(3, 3, 1, *CEILING, **FIRST),
     Setting(2, 3, 1, *CEILING, **FIRST, link_share=HALF / 2),
+    Setting(2, 3, 1, *CEILING, **FIRST, link_share=HALF / 2, plain_link=True),
     Setting(1, 3, 4, *CEILING, **FIRST),
 ]
 
@@ -122,6 +124,31 @@ def worst_first_round(setting, *given):
 def test_a_round_after_looks_at_classes_costs_what_is_charged_and_nearly_attains_it():
     setting = Setting(5, 3, 1, *CEILING, **FIRST)
     assert 0.9 <= worst_first_round(setting, UNEVEN, EVEN) <= 1 + ROUNDING
+
+
+RESORT = Setting(12, 3, 1, *CEILING, **FIRST, link_share=HALF / 2, plain_link=True)
+
+
+def worst_look_at_the_largest_class(epsilon=Fraction(4)):
+    """Return the largest loss of this look alone, of its charge, over the rules it comes after.
+
+    All rows are of the largest class, and then one is not.
+    """
+    tables = (((0, 0),) * 12, ((0, 0),) * 11 + ((0, 1),))
+    shares, found = outcomes_of(RESORT, 12, (1 / 3, 1 / 3, 1 / 3)), []
+    charged = float(RESORT.plan("exponential", epsilon).look("link").loss)
+    for rule in range(4):
+
+        def last(booster, given=(*shares, rule)):
+            return part_after(booster, given, 1)
+
+        losses = audit(RESORT, (epsilon,), last, tables, "exponential")
+        found += [loss / charged for loss in losses.values()]
+    return max(found)
+
+
+def test_a_look_at_the_largest_class_costs_what_is_charged_and_attains_it():
+    assert 0.95 <= worst_look_at_the_largest_class() <= 1 + ROUNDING
 
 
 def by_the_rows(self, honest=Booster._open):

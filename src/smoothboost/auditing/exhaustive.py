@@ -60,6 +60,7 @@ class Setting:
 
     With `follows` the density follows looks at the errors, up to `density`. Looks have larger
     shares than in a fit, so that an audit would see them go wrong, and densities have no floor.
+    With `plain_link` the look at links only compares them with naming the largest class.
     With `rarer_share` the rarer class is looked at before the first round, and if it `asks`, rounds
     then ask which class is larger, and where the rows of numbers are.
     """
@@ -82,6 +83,7 @@ class Setting:
     asks: bool = False
     costs: tuple[float, float] | None = None
     delta: float = 0.0
+    plain_link: bool = False
 
     def __str__(self) -> str:
         parts: list[object] = [self.learner, self.columns]
@@ -95,6 +97,7 @@ class Setting:
         parts += ["asks"] if self.asks else []
         parts += [f"costs {self.costs}"] if self.costs else []
         parts += [f"delta {self.delta}"] if self.delta else []
+        parts += ["plain link"] if self.plain_link else []
         return "-".join(map(str, parts))
 
     @property
@@ -164,6 +167,7 @@ class Setting:
         if plan.following is not None:
             lowest = Fraction(1, self.n_rows)
             plan = replace(plan, following=replace(plan.following, lowest=lowest))
+        plan = replace(plan, plain_link=self.plain_link)
         return plan if self.learning_rate == "auto" else replace(plan, cooling=self.cooling)
 
     def booster(self, rows: Iterable[tuple[int, ...]], plan: Plan) -> Booster:

@@ -185,6 +185,8 @@ def test_the_same_outcomes_give_neighbours_the_same_rules(seed):
     assert asks
     assert one.rules == two.rules
     assert one._problems[0].measure == two._problems[0].measure
+    assert one._problems[0].evened == two._problems[0].evened
+    assert one.released_link((1.0, 1.0)) == two.released_link((1.0, 1.0))
 
 
 @pytest.mark.parametrize("learner", ["auto", "one_rule"])

@@ -189,6 +189,44 @@ def test_the_same_outcomes_give_neighbours_the_same_rules(seed):
     assert one.released_link((1.0, 1.0)) == two.released_link((1.0, 1.0))
 
 
+def test_what_looks_release_before_there_are_rules_changes_nothing():
+    """All rows tie then, whatever they are; the looks are made, as they were planned."""
+    booster = booster_of(rows_of(), *settled())
+    early, left = 0, booster.choices_left
+    while not booster.rules:
+        if booster._kind != "error":
+            booster.accept(booster.propose().sample(SeededBits(booster.choices_left)))
+            continue
+        before = booster.fork()
+        for other in (0, len(booster._plan.count_options("error")) - 1):
+            after = before.fork()
+            after.accept(other)
+            assert after.choices_left == before.choices_left - 1
+            assert after.errors == before.errors
+            for name in ("measure", "first", "share", "latest", "cooled"):
+                now, then = (getattr(each._problems[0], name) for each in (after, before))
+                assert now == then, name
+        booster.accept(0)
+        early += 1
+    assert early == sum(map(booster._plan.looks_after, range(1, booster._plan.asks + 1))) > 1
+    assert left - booster.choices_left == 1 + early + booster._plan.asks + 1
+
+
+def test_no_errors_are_said_of_rounds_that_ask():
+    booster = booster_of(rows_of(), *settled())
+    boost(booster, SeededBits(2))
+    plan, [problem] = booster._plan, booster._problems
+    rarer, *errors = booster.errors
+    assert rarer.after == 0
+    assert [look.after for look in errors] == [
+        (done - plan.asks) * plan.n_rules
+        for done in range(plan.asks + 1, plan.n_rounds)
+        if plan.looks_after(done)
+    ]
+    assert float(problem.share) == errors[0].share
+    assert float(problem.latest) == errors[-1].share
+
+
 @pytest.mark.parametrize("learner", ["auto", "one_rule"])
 def test_all_engines_ask_alike(learner):
     rules = []

@@ -55,7 +55,7 @@ class Problem:
     following : Following or None
         How the measure follows looks at the errors.
     share : Fraction or None
-        The share of errors at the first look after a round.
+        The share of errors at the first look after a round that made rules.
     latest : Fraction
         That at the last one.
     opening : tuple of Rule
@@ -303,9 +303,11 @@ class Booster:
         self.errors += (ErrorLook(0, None, float(share)),)
 
     def _follow(self, index: int) -> None:
-        """Weigh rows by the share of errors that was released."""
+        """Weigh rows by the share of errors that was released, once there are rules to err."""
         problem = self._looked_at
         assert problem.following is not None
+        if not self.rules:  # rounds asked so far: all rows tie, whatever they are
+            return
         released = self._plan.count_options("error")[index]
         share = Fraction(released, 2 * problem.engine.n_rows)
         problem.share = share if problem.share is None else problem.share

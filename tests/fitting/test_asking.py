@@ -93,7 +93,15 @@ class TestPlans:
         assert "the first round asks which class is larger" in " ".join(
             str(settled(n_rounds=5)[1]).split()
         )
-        assert "asks" not in str(settled(learner="pair_rule")[1])
+        assert "rules, and questions before them" in text
+        pairs = str(settled(learner="pair_rule")[1])
+        assert "asks" not in pairs
+        assert "questions" not in pairs
+
+    def test_a_plan_without_a_look_at_links_says_what_these_follow_from(self):
+        shown = str(settled(calibrate=0)[1])
+        assert "fixed by the number of rules and, if a class is rare, by its share" in shown
+        assert "by its share" not in str(settled(calibrate=0, density=0.3)[1])
 
 
 def asked(booster, bits):

@@ -178,7 +178,8 @@ class Following:
         Parameters
         ----------
         first : Measure
-            The planned one, whose density and learning rate are the largest.
+            The planned one, whose density and learning rate are the largest; where rounds asked,
+            with weights of classes by their answer.
         share, at_first : Fraction
             What the last look released, and the first.
         progress : Fraction
@@ -189,8 +190,9 @@ class Following:
 
         Notes
         -----
-        Guarantee: a function of released numbers, and no range that was planned with `first` is
-        exceeded (docs/privacy/following.md).
+        Guarantee: a function of released numbers, and no range that was planned is exceeded: with
+        `first`, or, where rounds asked and weights of classes are others, with one row
+        (docs/privacy/following.md#the-density-and-the-learning-rate-may-follow-it).
         """
         share = min(share, self.most)
         noisier = Fraction(isqrt(10**6 * pace.numerator // pace.denominator), 1000)  # a root

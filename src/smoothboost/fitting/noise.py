@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import log, sqrt
+from math import floor, log, sqrt
 from typing import TYPE_CHECKING
 
 from smoothboost.fitting import automatic
 from smoothboost.fitting.asked import Asked
-from smoothboost.learners.choices import Candidates
-from smoothboost.learners.placing import QUARTERS
+from smoothboost.learners.choices import Candidates, OneColumnCandidates
+from smoothboost.learners.placing import QUARTERS, Asking
 
 if TYPE_CHECKING:
     from smoothboost.fitting.plan import Plan
@@ -59,6 +59,11 @@ def asks(plan: Plan, candidates: Candidates, asked: Asked) -> int:
 
     Rows may then weigh what no plan without class weights foresees: up to the cap, which is where
     all ranges are if rows may weigh as much after the first round.
+
+    Notes
+    -----
+    Guarantee: rounds ask only of plans that charge a whole row for every round but the first
+    (docs/privacy/following.md#rounds-that-ask).
     """
     measure, numbers, constants = plan.measure, candidates.placeable, asked.constants
     if plan.n_problems > 1 or plan.mechanism is None or numbers is None:
@@ -72,6 +77,27 @@ def asks(plan: Plan, candidates: Candidates, asked: Asked) -> int:
     off = 2 * log(most) / float(plan.stages[0].losses[0])  # in rows: all weigh alike
     is_seen = off <= constants.ASKED_NOISE * measure.n_rows
     return questions if is_seen and questions <= constants.ASKED * plan.n_rounds else 1
+
+
+def for_rare(candidates: Candidates, share: Fraction, plan: Plan) -> Candidates:
+    """Return what competes for a class of this share: questions first, if the plan has rounds.
+
+    Notes
+    -----
+    Guarantee: a function of public numbers and of the share, declared or released, and no question
+    costs more than its round is charged (docs/privacy/following.md#rounds-that-ask).
+    """
+    rules = candidates.for_rare
+    rare_rows = float(share * plan.measure.n_rows)
+    if not plan.asks or plan.lost_rows <= automatic.HIDDEN * rare_rows:
+        return rules
+    assert isinstance(rules, OneColumnCandidates)
+    return Asking(
+        rules,
+        rules.placeable if plan.asks > 1 else (),
+        floor(plan.measure.peak(0)) * plan.n_rules,
+        automatic.EVENLY if plan.lost_rows < rare_rows else automatic.EVENLY_HIDDEN,
+    )
 
 
 def _says_columns(candidates: Candidates) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost.counting.measure import Measure
+from smoothboost.fitting import automatic
 
 COUNT_RANGE = 4
 """By how much the scores of a look may move against each other when one row is replaced.
@@ -118,6 +119,8 @@ class Following:
         By what part more the rate falls where rules are not much better than guessing.
     enough : Fraction, default 1
         The largest density that is asked for because choices are noisy.
+    hidden : float, default 0.1
+        A rare class is hidden if a choice of a rule loses more to noise than this part of its rows.
     """
 
     after: tuple[int, ...]
@@ -129,6 +132,7 @@ class Following:
     most: Fraction = Fraction(1)
     slowing_more: Fraction = Fraction(0)
     enough: Fraction = Fraction(1)
+    hidden: float = automatic.HIDDEN
 
     def for_rarer(self, share: Fraction, n_rows: int) -> Following:
         """Return what follows if the rarer class has this share of the rows, declared or released.

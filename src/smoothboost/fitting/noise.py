@@ -89,7 +89,9 @@ def for_rare(candidates: Candidates, share: Fraction, plan: Plan) -> Candidates:
     """
     rules = candidates.for_rare
     rare_rows = float(share * plan.measure.n_rows)
-    if not plan.asks or plan.lost_rows <= automatic.HIDDEN * rare_rows:
+    if not plan.asks or plan.following is None:
+        return rules
+    if plan.lost_rows <= plan.following.hidden * rare_rows:
         return rules
     assert isinstance(rules, OneColumnCandidates)
     return Asking(

@@ -81,6 +81,21 @@ class TestPlans:
     def test_by_public_numbers_alone(self, options, asks):
         assert settled(**options)[1].asks == asks
 
+    @pytest.mark.parametrize("calibrate", ["auto", 0.1])
+    def test_a_budget_too_small_for_a_float_asks_little_and_fails_nowhere(self, calibrate):
+        plan = settled(1000, epsilon=5e-324, delta=0.0, n_rounds=27, calibrate=calibrate)[1]
+        assert plan.asks == 1
+        assert (plan.look("link") is not None) == (calibrate != "auto")
+
+    def test_a_plan_whose_rounds_all_ask_is_refused(self, monkeypatch):
+        """There would be no votes, by whose number slopes of links are divided."""
+        monkeypatch.setattr(automatic, "FEWEST_TO_ASK", 1)
+        make_plan.cache_clear()
+        assert settled(n_rounds=2)[1].asks == 1
+        with pytest.raises(AssertionError):
+            settled(n_rounds=1)
+        make_plan.cache_clear()
+
     def test_of_several_classes_none_asks(self):
         assert settled(schema=Schema(SCHEMA.columns, target=[0, 1, 2]))[1].asks == 0
 

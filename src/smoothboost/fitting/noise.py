@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import floor, log, sqrt
+from math import floor, inf, log, sqrt
 from typing import TYPE_CHECKING
 
 from smoothboost.fitting import automatic
@@ -49,9 +49,9 @@ def link_pays(plan: Plan, candidates: Candidates) -> bool:
     look = plan.look("link")
     if plan.mechanism is None or look is None:
         return True
-    lost = log(look.n_options) / float(look.rate * look.score_range / 2)
+    rate = float(look.rate * look.score_range / 2)  # 0 if it is too small for a float
     limit = automatic.LINK_NOISE_SURE if _says_columns(candidates) else automatic.LINK_NOISE
-    return lost <= limit * plan.measure.n_rows
+    return bool(rate) and log(look.n_options) / rate <= limit * plan.measure.n_rows
 
 
 def asks(plan: Plan, candidates: Candidates, asked: Asked) -> int:
@@ -74,9 +74,12 @@ def asks(plan: Plan, candidates: Candidates, asked: Asked) -> int:
         return 0
     questions = 1 + len(QUARTERS) * len(numbers)
     most = max((n_codes for _, n_codes in numbers), default=1)
-    off = 2 * log(most) / float(plan.stages[0].losses[0])  # in rows: all weigh alike
+    loss = float(plan.stages[0].losses[0])  # 0 if it is too small for a float
+    off = 2 * log(most) / loss if loss else inf  # in rows: all weigh alike
     is_seen = off <= constants.ASKED_NOISE * measure.n_rows
-    return questions if is_seen and questions <= constants.ASKED * plan.n_rounds else 1
+    count = questions if is_seen and questions <= constants.ASKED * plan.n_rounds else 1
+    assert count < plan.n_rounds  # slopes of links are divided by the number of votes
+    return count
 
 
 def for_rare(candidates: Candidates, share: Fraction, plan: Plan) -> Candidates:

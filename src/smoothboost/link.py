@@ -38,7 +38,8 @@ class Link:
         weight is predicted. If a threshold was chosen privately, the weights that put it there.
     calibrated : bool, default False
         Whether slope and offset were chosen privately by the rows, or follow from the number of
-        rules alone.
+        rules and, where rounds asked about a rare class, from its declared or released share and
+        from which class was answered to be larger.
 
     Examples
     --------

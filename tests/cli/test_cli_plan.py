@@ -86,11 +86,14 @@ def test_a_comparison_refuses_what_a_plan_refuses(folder, wrong, words):
     assert words in failure(*SWEEP, "--delta", 0, *wrong)
 
 
+RULES = "rules, and questions before them"
+
+
 def spending(shown: str) -> dict[str, list[str]]:
     """What a plan says is spent on each kind of choice."""
     lines = shown.split("spent on")[1].splitlines()[1:]
     looks = ("look at the rarer class", "looks at errors", "look at errors", "look at links")
-    kinds = ("rules", *looks)
+    kinds = (RULES, *looks)
     return {
         kind: line.removeprefix(kind).split()
         for line in lines
@@ -107,7 +110,7 @@ def test_plan_divides_the_budget_among_rules_and_looks(folder, delta):
     spent = spending(shown)
     looks = {"look at the rarer class": 1 if delta == "0" else 5}
     looks |= dict.fromkeys(["looks at errors", "look at links"], 5 if delta == "0" else 3)
-    assert list(spent) == ["rules", *looks]
+    assert list(spent) == [RULES, *looks]
     shares = [int(line[-1].rstrip("%")) for line in spent.values()]
     assert shares == [100 - sum(looks.values()), *looks.values()]
     added = sum(float(line[-2]) for line in spent.values())
@@ -118,7 +121,7 @@ def test_plan_divides_the_budget_among_rules_and_looks(folder, delta):
     else:
         assert added > 3
         assert "Shares are of squares" in shown
-    assert f"rounds                    {spent['rules'][0]}" in shown
+    assert f"rounds                    {spent[RULES][0]}" in shown
 
 
 @pytest.mark.usefixtures("few_budgets")

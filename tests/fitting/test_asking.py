@@ -81,6 +81,21 @@ class TestPlans:
     def test_by_public_numbers_alone(self, options, asks):
         assert settled(**options)[1].asks == asks
 
+    @pytest.mark.parametrize("calibrate", ["auto", 0.1])
+    def test_a_budget_too_small_for_a_float_asks_little_and_fails_nowhere(self, calibrate):
+        plan = settled(1000, epsilon=5e-324, delta=0.0, n_rounds=27, calibrate=calibrate)[1]
+        assert plan.asks == 1
+        assert (plan.look("link") is not None) == (calibrate != "auto")
+
+    def test_a_plan_whose_rounds_all_ask_is_refused(self, monkeypatch):
+        """There would be no votes, by whose number slopes of links are divided."""
+        monkeypatch.setattr(automatic, "FEWEST_TO_ASK", 1)
+        make_plan.cache_clear()
+        assert settled(n_rounds=2)[1].asks == 1
+        with pytest.raises(AssertionError):
+            settled(n_rounds=1)
+        make_plan.cache_clear()
+
     def test_of_several_classes_none_asks(self):
         assert settled(schema=Schema(SCHEMA.columns, target=[0, 1, 2]))[1].asks == 0
 
@@ -93,7 +108,15 @@ class TestPlans:
         assert "the first round asks which class is larger" in " ".join(
             str(settled(n_rounds=5)[1]).split()
         )
-        assert "asks" not in str(settled(learner="pair_rule")[1])
+        assert "rules, and questions before them" in text
+        pairs = str(settled(learner="pair_rule")[1])
+        assert "asks" not in pairs
+        assert "questions" not in pairs
+
+    def test_a_plan_without_a_look_at_links_says_what_these_follow_from(self):
+        shown = str(settled(calibrate=0)[1])
+        assert "fixed by the number of rules and, if a class is rare, by its share" in shown
+        assert "by its share" not in str(settled(calibrate=0, density=0.3)[1])
 
 
 def asked(booster, bits):
@@ -185,6 +208,46 @@ def test_the_same_outcomes_give_neighbours_the_same_rules(seed):
     assert asks
     assert one.rules == two.rules
     assert one._problems[0].measure == two._problems[0].measure
+    assert one._problems[0].evened == two._problems[0].evened
+    assert one.released_link((1.0, 1.0)) == two.released_link((1.0, 1.0))
+
+
+def test_what_looks_release_before_there_are_rules_changes_nothing():
+    """All rows tie then, whatever they are; the looks are made, as they were planned."""
+    booster = booster_of(rows_of(), *settled())
+    early, left = 0, booster.choices_left
+    while not booster.rules:
+        if booster._kind != "error":
+            booster.accept(booster.propose().sample(SeededBits(booster.choices_left)))
+            continue
+        before = booster.fork()
+        for other in (0, len(booster._plan.count_options("error")) - 1):
+            after = before.fork()
+            after.accept(other)
+            assert after.choices_left == before.choices_left - 1
+            assert after.errors == before.errors
+            for name in ("measure", "first", "share", "latest", "cooled"):
+                now, then = (getattr(each._problems[0], name) for each in (after, before))
+                assert now == then, name
+        booster.accept(0)
+        early += 1
+    assert early == sum(map(booster._plan.looks_after, range(1, booster._plan.asks + 1))) > 1
+    assert left - booster.choices_left == 1 + early + booster._plan.asks + 1
+
+
+def test_no_errors_are_said_of_rounds_that_ask():
+    booster = booster_of(rows_of(), *settled())
+    boost(booster, SeededBits(2))
+    plan, [problem] = booster._plan, booster._problems
+    rarer, *errors = booster.errors
+    assert rarer.after == 0
+    assert [look.after for look in errors] == [
+        (done - plan.asks) * plan.n_rules
+        for done in range(plan.asks + 1, plan.n_rounds)
+        if plan.looks_after(done)
+    ]
+    assert float(problem.share) == errors[0].share
+    assert float(problem.latest) == errors[-1].share
 
 
 @pytest.mark.parametrize("learner", ["auto", "one_rule"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -33,12 +34,17 @@ RARE: dict[str, Any] = {
     "rarer_share": Fraction(1, 4),
     "asks": True,
 }
+DECLARED: dict[str, Any] = {**RARE, "rarer_share": Fraction(0), "base_rates": (0.6, 0.4)}
+VERY: dict[str, Any] = {**DECLARED, "columns": "Boolean", "base_rates": (0.9, 0.1)}
+VERY_RARE = Setting(5, 2, 2, *CEILING, learner=ONE_RULE, **VERY)
 SETTINGS = [
     Setting(2, 2, 4, *CEILING, learner=ONE_RULE, **RARE),
     Setting(2, 2, 4, *CEILING, learner=THREE_CUTS, **RARE),
     Setting(3, 2, 3, *CEILING, learner=ONE_RULE, **{**RARE, "columns": "two Booleans"}),
     Setting(3, 2, 2, *CEILING, learner=SET_RULE, **{**RARE, "columns": "category"}),
     Setting(2, 2, 4, *CEILING, learner=THREE_CUTS, link_share=Fraction(1, 4), **RARE),
+    Setting(3, 2, 4, *CEILING, learner=ONE_RULE, **DECLARED),
+    VERY_RARE,
 ]
 LONG = Setting(3, 2, 5, *CEILING, learner=SET_RULE, **RARE)
 ONE_QUESTION = Setting(5, 2, 2, *CEILING, learner=ONE_RULE, **{**RARE, "columns": "Boolean"})
@@ -50,9 +56,8 @@ def few_codes(monkeypatch):
     monkeypatch.setattr(OneColumnCandidates, "fewest_codes", 3)
 
 
-def kinds_of(setting, larger=0):
+def kinds_of(setting, plan, larger=0):
     """Return what competes in each round, along one way, and the booster at its end."""
-    plan = setting.plan("exponential", EPSILONS[0])
     booster = setting.booster([domain_of(setting)[0]] * setting.n_rows, plan)
     kinds: list[str] = []
     while booster.choices_left:
@@ -81,15 +86,23 @@ def test_no_neighbour_is_told_apart_by_more_than_epsilon(setting):
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_audited_rounds_do_ask_and_rules_follow_the_answers(setting):
     """Else the audits above would say nothing of it."""
-    kinds, booster = kinds_of(setting)
     asks = 1 if setting.columns != "number" else 3
-    assert kinds[:asks] == ["Asking"] * asks
-    assert "Asking" not in kinds[asks:]
-    assert len(kinds) == setting.n_rounds
-    assert len(booster.rules) == (setting.n_rounds - asks) * booster._plan.n_rules
-    weights = booster._problems[0].first.class_weights
-    assert weights[0] == 1 < weights[1]  # the first class was answered to be the larger one
-    assert kinds_of(setting, 1)[1]._problems[0].first.class_weights[1] == 1
+    for mechanism, epsilon in product(setting.mechanisms, EPSILONS):
+        plan = setting.plan(mechanism, epsilon)
+        kinds, booster = kinds_of(setting, plan)
+        assert kinds[:asks] == ["Asking"] * asks
+        assert "Asking" not in kinds[asks:]
+        assert len(kinds) == setting.n_rounds
+        assert len(booster.rules) == (setting.n_rounds - asks) * plan.n_rules
+        weights = booster._problems[0].first.class_weights
+        assert weights[0] == 1 < weights[1]  # the first class was answered to be the larger one
+        assert kinds_of(setting, plan, 1)[1]._problems[0].first.class_weights[1] == 1
+
+
+def test_an_audit_of_several_budgets_walks_each_as_if_it_were_alone():
+    """What a class's share is believed to be, and so how rows weigh, depends on the noise."""
+    losses = [audit(VERY_RARE, (epsilon,)) for epsilon in EPSILONS]
+    assert audit(VERY_RARE, EPSILONS) == losses[0] | losses[1]
 
 
 def test_delta_is_not_exceeded():

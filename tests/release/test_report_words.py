@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from example_models import ABOUT, EXAMPLE, SPENT
-from small_models import GUARANTEE, SCHEMA, model
+from small_models import GUARANTEE, SCHEMA, THREE, model
 
 from smoothboost import Boolean, Date, Numeric
 from smoothboost.link import Link
@@ -101,6 +101,25 @@ def test_what_kinds_of_choices_could_spend_is_said_where_it_adds_up():
     assert "does not say" not in text
 
 
+@pytest.mark.parametrize(
+    ("choices", "schema", "said"),
+    [
+        (4, SCHEMA, "rules"),
+        (2, SCHEMA, "rules"),  # two rules each
+        (5, SCHEMA, "rules, and questions before them"),
+        (3, SCHEMA, "rules, and questions before them"),  # one of three made none
+        (5, THREE, "rules"),  # votes before the first round count among its rules
+    ],
+)
+def test_rounds_that_made_no_rules_are_said_to_be_questions(choices, schema, said):
+    kinds = (KindSpent("rule", choices, 0.1, 0.4),)
+    made = model(EXAMPLE.rules, schema)
+    (told,) = guarantee_words.releases(
+        replace(made, guarantee=replace(made.guarantee, by_kind=kinds))
+    )
+    assert (told.what, told.number) == (said, choices)
+
+
 def test_where_choices_compose_no_kind_is_said_to_spend_a_sum():
     guarantee = replace(SPENT.guarantee, delta=1e-6, spent=0.25)
     text = page.report_page(replace(SPENT, guarantee=guarantee))
@@ -135,6 +154,15 @@ def test_decisions_are_told_as_the_link_makes_them():
     said = words.decision_words(model(rules, link=Link(1.0, 0.0, (1.0, 1.0), calibrated=True)))
     assert "one private look" in said[-1]
     assert "ranking" in words.decision_words(EXAMPLE if not EXAMPLE.link.calibrated else made)[-1]
+
+
+@pytest.mark.parametrize(
+    ("offset", "said"),
+    [(0.0, "the number of rules alone and"), (7.0, "the number of rules and from how rare")],
+)
+def test_probabilities_without_a_look_are_said_to_follow_from_what_they_do(offset, said):
+    made = model([LiteralRule(None, 1, 1)], SCHEMA, link=Link(0.2, offset, (1.0, 1.0)))
+    assert said in words.decision_words(made)[-1]
 
 
 @pytest.mark.parametrize(

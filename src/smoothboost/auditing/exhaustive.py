@@ -62,7 +62,8 @@ class Setting:
     shares than in a fit, so that an audit would see them go wrong, and densities have no floor.
     With `plain_link` the look at links only compares them with naming the largest class.
     With `rarer_share` the rarer class is looked at before the first round, and if it `asks`, rounds
-    then ask which class is larger, and where the rows of numbers are.
+    then ask which class is larger, and where the rows of numbers are: at any budget. With
+    `base_rates` there is no such look, and they ask because these are declared.
     """
 
     n_rows: int
@@ -81,6 +82,7 @@ class Setting:
     class_share: Fraction = Fraction(0)
     rarer_share: Fraction = Fraction(0)
     asks: bool = False
+    base_rates: tuple[float, ...] | None = None
     costs: tuple[float, float] | None = None
     delta: float = 0.0
     plain_link: bool = False
@@ -95,6 +97,7 @@ class Setting:
         parts += [f"classes {self.class_share}"] if self.class_share else []
         parts += [f"rarer {self.rarer_share}"] if self.rarer_share else []
         parts += ["asks"] if self.asks else []
+        parts += [f"declared {self.base_rates}"] if self.base_rates else []
         parts += [f"costs {self.costs}"] if self.costs else []
         parts += [f"delta {self.delta}"] if self.delta else []
         parts += ["plain link"] if self.plain_link else []
@@ -115,7 +118,9 @@ class Setting:
     @property
     def schema(self) -> Schema:
         """The declared columns and classes."""
-        return Schema(COLUMNS[self.columns], target=list(range(self.n_classes)))
+        rates = None if self.base_rates is None else dict(enumerate(self.base_rates))
+        target = list(range(self.n_classes))
+        return Schema(COLUMNS[self.columns], target=target, base_rates=rates)
 
     @property
     def candidates(self) -> tuple[Candidates, ...]:
@@ -142,6 +147,7 @@ class Setting:
             "FEWEST_TO_ASK": 1 if self.asks else inf,
             "ASKED": 1,
             "ASKED_NOISE": inf,
+            "HIDDEN": 0.0 if self.asks else automatic.HIDDEN,
             "CEILING": self.density,
             "REACH": (Fraction(1, 2), Fraction(1)),  # so that thresholds of few bins are spread
             "REACH_PURE": (Fraction(1, 2), Fraction(1)),
@@ -162,6 +168,7 @@ class Setting:
             class_looks=self.n_problems if self.class_share else 0,
             cut_look=self.costs is not None,
             shares=supposed_shares(self.schema),
+            declared=self.base_rates is not None,
             constants=SimpleNamespace(**{**vars(automatic), **constants}),
         )
         if plan.following is not None:
@@ -205,8 +212,8 @@ def outputs_of(
 ) -> Outputs:
     """Return the log-probability of every output, for every table (or some) and plan.
 
-    The scores do not depend on the mechanism or its rate, so one walk serves all plans. `part`
-    makes a release of some of a booster's choices.
+    One walk serves all plans, so scores and measures must not depend on which of them it is:
+    `_walks` puts such plans together. `part` makes a release of some of a booster's choices.
     """
     variants = [partial(_propose, plan) for plan in plans]
     return {
@@ -231,6 +238,22 @@ def _plans(
     return {(name, e): setting.plan(name, e) for name in names for e in epsilons}
 
 
+def _walks(
+    plans: dict[tuple[str, Fraction], Plan],
+) -> list[dict[tuple[str, Fraction], Plan]]:
+    """Put plans together that weigh and ask alike after the same outcomes.
+
+    Mechanisms and rates do not matter for scores, but what a share of a class is believed to be,
+    and whether and how rounds ask, follow from how much looks and choices lose to noise.
+    """
+    together: dict[Any, dict[tuple[str, Fraction], Plan]] = {}
+    for name, plan in plans.items():
+        noise = plan.look_noise("rarer"), plan.look_noise("class") * bool(plan.most_opening)
+        lost = plan.lost_rows if plan.asks or plan.most_opening else None
+        together.setdefault((plan.following, plan.asks, noise, lost), {})[name] = plan
+    return list(together.values())
+
+
 def exact_losses(
     setting: Setting,
     epsilons: Sequence[Fraction],
@@ -240,9 +263,13 @@ def exact_losses(
 ) -> Losses:
     """Return the exact largest loss for each mechanism (or one) and epsilon."""
     plans = _plans(setting, epsilons, mechanism)
-    outputs = outputs_of(setting, list(plans.values()), part, tables)
-    losses = largest_loss(outputs, domain_of(setting))
-    return dict(zip(plans, losses.tolist(), strict=True))
+    found: Losses = {}
+    some = None if tables is None else list(tables)
+    for together in _walks(plans):
+        outputs = outputs_of(setting, list(together.values()), part, some)
+        losses = largest_loss(outputs, domain_of(setting))
+        found |= dict(zip(together, losses.tolist(), strict=True))
+    return {name: found[name] for name in plans}
 
 
 def exact_deltas(
@@ -250,10 +277,13 @@ def exact_deltas(
 ) -> Losses:
     """Return the exact largest delta at each claimed epsilon, for each mechanism (or one)."""
     plans = _plans(setting, epsilons, mechanism)
-    outputs = outputs_of(setting, list(plans.values()))
-    claimed = [float(epsilon) for _, epsilon in plans]
-    found = largest_divergence(outputs, domain_of(setting), claimed)
-    return dict(zip(plans, found.tolist(), strict=True))
+    found: Losses = {}
+    for together in _walks(plans):
+        outputs = outputs_of(setting, list(together.values()))
+        claimed = [float(epsilon) for _, epsilon in together]
+        beyond = largest_divergence(outputs, domain_of(setting), claimed)
+        found |= dict(zip(together, beyond.tolist(), strict=True))
+    return {name: found[name] for name in plans}
 
 
 @dataclass

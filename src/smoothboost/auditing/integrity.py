@@ -147,8 +147,10 @@ def _recomputed(model: Model) -> str:
             plan = clf.plan(guarantee.n_rows)
         except ValueError:  # such as sets of categories with another mechanism
             continue
-        found = (plan.spent, plan.mechanism, plan.n_rounds * plan.n_rules)
-        if found == (guarantee.spent, guarantee.mechanism, len(model.rules)):
+        # If a class was rare, some of the rounds may have asked, and made no rules.
+        counts = {plan.n_rounds * plan.n_rules, (plan.n_rounds - plan.asks) * plan.n_rules}
+        is_spent = (plan.spent, plan.mechanism) == (guarantee.spent, guarantee.mechanism)
+        if is_spent and len(model.rules) in counts:
             return (
                 f"What it says was spent is what a plan with learner {learner!r} and otherwise "
                 "default parameters spends, computed again."

@@ -123,8 +123,9 @@ class Measure:
 
         Notes
         -----
-        Guarantee: no range that was planned with this measure is exceeded
-        (docs/privacy/following.md).
+        Guarantee: no range of this measure is exceeded, and so none that was planned: with it, or,
+        where rounds asked and weights of classes are others, with one row
+        (docs/privacy/following.md#the-density-and-the-learning-rate-may-follow-it).
         """
         assert 0 < density <= self.density
         assert 0 < learning_rate <= self.learning_rate

@@ -105,4 +105,5 @@ class Asked:
             rare,
             slowing_more=more,
             enough=enough,
+            hidden=self.constants.HIDDEN,
         )

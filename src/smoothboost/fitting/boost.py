@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor, isqrt
+from math import isqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,13 @@ from smoothboost.counting.engine import CountEngine
 from smoothboost.counting.measure import Measure
 from smoothboost.counting.wide import WideSums
 from smoothboost.error_looks import ErrorLook
-from smoothboost.fitting import automatic
 from smoothboost.fitting.calibrating import CutOptions, LinkOptions, centre_of, slope_for
 from smoothboost.fitting.following import Following, distance_scores, doubled_errors
+from smoothboost.fitting.noise import for_rare
 from smoothboost.fitting.plan import Plan
 from smoothboost.fitting.problems import believed_shares, opening_votes, served
-from smoothboost.learners.choices import Candidates, Learned, OneColumnCandidates, Round
-from smoothboost.learners.placing import Asking, Place
+from smoothboost.learners.choices import Candidates, Learned, Round
+from smoothboost.learners.placing import Place
 from smoothboost.learners.spreading import spread_rules, spreads_at
 from smoothboost.link import Link, nearest_exp
 from smoothboost.privacy.mechanisms import Selection
@@ -45,7 +45,7 @@ class Problem:
     about : int or None
         The class that the rules vote for or against; None for two classes.
     first : Measure
-        The planned measure.
+        The planned measure; where rounds asked, with weights of classes by their answer.
     measure : Measure
         The one to weigh rows with.
     cooled : Fraction
@@ -55,7 +55,7 @@ class Problem:
     following : Following or None
         How the measure follows looks at the errors.
     share : Fraction or None
-        The share of errors at the first look after a round.
+        The share of errors at the first look after a round that made rules.
     latest : Fraction
         That at the last one.
     opening : tuple of Rule
@@ -299,13 +299,15 @@ class Booster:
         if problem.following.is_rare:
             start = Fraction(0), self._plan.paces[0]
             problem.measure = problem.following.measure(problem.first, believed, believed, *start)
-            problem.candidates = _for_rare(problem, self._plan)
+            problem.candidates = for_rare(problem.candidates, believed, self._plan)
         self.errors += (ErrorLook(0, None, float(share)),)
 
     def _follow(self, index: int) -> None:
-        """Weigh rows by the share of errors that was released."""
+        """Weigh rows by the share of errors that was released, once there are rules to err."""
         problem = self._looked_at
         assert problem.following is not None
+        if not self.rules:  # rounds asked so far: all rows tie, whatever they are
+            return
         released = self._plan.count_options("error")[index]
         share = Fraction(released, 2 * problem.engine.n_rows)
         problem.share = share if problem.share is None else problem.share
@@ -389,7 +391,14 @@ class Booster:
         return replace(link, weights=(1.0, nearest_exp(min(max(worth, -690.0), 690.0))))
 
     def _plain_link(self, weights: tuple[float, ...]) -> Link:
-        """Return the link that follows from how many rules there are, and from released shares."""
+        """Return the link that follows from the number of rules, and how rare a class is.
+
+        The second is what rounds asked for, if rows then weighed as if classes were alike.
+
+        Notes
+        -----
+        Guarantee: a function of public and released numbers (docs/privacy/calibration.md).
+        """
         link = Link.plain(len(self.rules) * self._plan.n_rules, weights)
         evened = self._problems[0].evened
         if evened is None:
@@ -435,25 +444,9 @@ def _start(plan: Plan, at: int, engine: CountEngine, candidates: Candidates) -> 
     if plan.following is None:
         return problem
     if plan.following.is_rare:  # as declared
-        problem.candidates = _for_rare(problem, plan)
+        problem.candidates = for_rare(candidates, plan.following.most, plan)
     _begin(problem, plan, plan.opening[at], plan.following.supposed[at])
     return problem
-
-
-def _for_rare(problem: Problem, plan: Plan) -> Candidates:
-    """Return what competes for a rare class: questions first, if the plan has rounds for them."""
-    rules = problem.candidates.for_rare
-    assert problem.following is not None
-    rare_rows = float(problem.following.most * plan.measure.n_rows)
-    if not plan.asks or plan.lost_rows <= automatic.HIDDEN * rare_rows:
-        return rules
-    assert isinstance(rules, OneColumnCandidates)
-    return Asking(
-        rules,
-        rules.placeable if plan.asks > 1 else (),
-        floor(plan.measure.peak(0)) * plan.n_rules,
-        automatic.EVENLY if plan.lost_rows < rare_rows else automatic.EVENLY_HIDDEN,
-    )
 
 
 def _begin(problem: Problem, plan: Plan, votes: int, share: Fraction) -> None:

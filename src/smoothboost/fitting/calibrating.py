@@ -231,6 +231,11 @@ class LinkOptions:
 def centre_of(share: Fraction, slope: Fraction) -> int:
     """Return the votes for the second of two classes that make up for its share, with caution.
 
+    Notes
+    -----
+    Guarantee: a function of a declared or released share
+    (docs/privacy/calibration.md#choosing-a-link).
+
     Examples
     --------
     >>> centre_of(Fraction(1, 100), Fraction(1, 10)), centre_of(Fraction(99, 100), Fraction(1, 10))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost.counting.measure import Measure
+from smoothboost.fitting import automatic
 
 COUNT_RANGE = 4
 """By how much the scores of a look may move against each other when one row is replaced.
@@ -118,6 +119,8 @@ class Following:
         By what part more the rate falls where rules are not much better than guessing.
     enough : Fraction, default 1
         The largest density that is asked for because choices are noisy.
+    hidden : float, default 0.1
+        A rare class is hidden if a choice of a rule loses more to noise than this part of its rows.
     """
 
     after: tuple[int, ...]
@@ -129,6 +132,7 @@ class Following:
     most: Fraction = Fraction(1)
     slowing_more: Fraction = Fraction(0)
     enough: Fraction = Fraction(1)
+    hidden: float = automatic.HIDDEN
 
     def for_rarer(self, share: Fraction, n_rows: int) -> Following:
         """Return what follows if the rarer class has this share of the rows, declared or released.
@@ -178,7 +182,8 @@ class Following:
         Parameters
         ----------
         first : Measure
-            The planned one, whose density and learning rate are the largest.
+            The planned one, whose density and learning rate are the largest; where rounds asked,
+            with weights of classes by their answer.
         share, at_first : Fraction
             What the last look released, and the first.
         progress : Fraction
@@ -189,8 +194,9 @@ class Following:
 
         Notes
         -----
-        Guarantee: a function of released numbers, and no range that was planned with `first` is
-        exceeded (docs/privacy/following.md).
+        Guarantee: a function of released numbers, and no range that was planned is exceeded: with
+        `first`, or, where rounds asked and weights of classes are others, with one row
+        (docs/privacy/following.md#the-density-and-the-learning-rate-may-follow-it).
         """
         share = min(share, self.most)
         noisier = Fraction(isqrt(10**6 * pace.numerator // pace.denominator), 1000)  # a root

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import log, sqrt
+from math import floor, inf, log, sqrt
 from typing import TYPE_CHECKING
 
 from smoothboost.fitting import automatic
 from smoothboost.fitting.asked import Asked
-from smoothboost.learners.choices import Candidates
-from smoothboost.learners.placing import QUARTERS
+from smoothboost.learners.choices import Candidates, OneColumnCandidates
+from smoothboost.learners.placing import QUARTERS, Asking
 
 if TYPE_CHECKING:
     from smoothboost.fitting.plan import Plan
@@ -49,11 +49,11 @@ def link_pays(plan: Plan, candidates: Candidates) -> bool:
     look = plan.look("link")
     if plan.mechanism is None or look is None:
         return True
+    rate = float(look.rate * look.score_range / 2)  # 0 if it is too small for a float
     limit = automatic.LINK_NOISE_SURE if _says_columns(candidates) else automatic.LINK_NOISE
     if plan.plain_link:
         limit = automatic.RESORT_NOISE
-    lost = log(look.n_options) / float(look.rate * look.score_range / 2)
-    return lost <= limit * plan.measure.n_rows
+    return bool(rate) and log(look.n_options) / rate <= limit * plan.measure.n_rows
 
 
 def asks(plan: Plan, candidates: Candidates, asked: Asked) -> int:
@@ -61,6 +61,11 @@ def asks(plan: Plan, candidates: Candidates, asked: Asked) -> int:
 
     Rows may then weigh what no plan without class weights foresees: up to the cap, which is where
     all ranges are if rows may weigh as much after the first round.
+
+    Notes
+    -----
+    Guarantee: rounds ask only of plans that charge a whole row for every round but the first
+    (docs/privacy/following.md#rounds-that-ask).
     """
     measure, numbers, constants = plan.measure, candidates.placeable, asked.constants
     if plan.n_problems > 1 or plan.mechanism is None or numbers is None:
@@ -71,9 +76,35 @@ def asks(plan: Plan, candidates: Candidates, asked: Asked) -> int:
         return 0
     questions = 1 + len(QUARTERS) * len(numbers)
     most = max((n_codes for _, n_codes in numbers), default=1)
-    off = 2 * log(most) / float(plan.stages[0].losses[0])  # in rows: all weigh alike
+    loss = float(plan.stages[0].losses[0])  # 0 if it is too small for a float
+    off = 2 * log(most) / loss if loss else inf  # in rows: all weigh alike
     is_seen = off <= constants.ASKED_NOISE * measure.n_rows
-    return questions if is_seen and questions <= constants.ASKED * plan.n_rounds else 1
+    count = questions if is_seen and questions <= constants.ASKED * plan.n_rounds else 1
+    assert count < plan.n_rounds  # slopes of links are divided by the number of votes
+    return count
+
+
+def for_rare(candidates: Candidates, share: Fraction, plan: Plan) -> Candidates:
+    """Return what competes for a class of this share: questions first, if the plan has rounds.
+
+    Notes
+    -----
+    Guarantee: a function of public numbers and of the share, declared or released, and no question
+    costs more than its round is charged (docs/privacy/following.md#rounds-that-ask).
+    """
+    rules = candidates.for_rare
+    rare_rows = float(share * plan.measure.n_rows)
+    if not plan.asks or plan.following is None:
+        return rules
+    if plan.lost_rows <= plan.following.hidden * rare_rows:
+        return rules
+    assert isinstance(rules, OneColumnCandidates)
+    return Asking(
+        rules,
+        rules.placeable if plan.asks > 1 else (),
+        floor(plan.measure.peak(0)) * plan.n_rules,
+        automatic.EVENLY if plan.lost_rows < rare_rows else automatic.EVENLY_HIDDEN,
+    )
 
 
 def _says_columns(candidates: Candidates) -> bool:

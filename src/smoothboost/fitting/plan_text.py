@@ -56,6 +56,8 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
         rounds = "round" if votes == ["1"] else "rounds"
         rows.append(("errors are counted", f"after {_listed(votes)} {rounds}{whose}"))
     ending = "fixed by the number of rules"
+    if plan.asks:
+        ending += " and, if a class is rare, by its share"
     if plan.look("link") is not None:
         ending = "chosen by a look at the rows after the last round"
     if plan.plain_link:
@@ -252,8 +254,9 @@ def _spending(plan: Plan) -> RenderableType:
         table.add_column(name, justify="right")
     for spent in spendings:
         low, high = f"{spent.low:.3g}", f"{spent.high:.3g}"
+        asking = ", and questions before them" if plan.asks and spent.kind == "rules" else ""
         table.add_row(
-            spent.kind,
+            f"{spent.kind}{asking}",
             f"{spent.times:,}",
             low if low == high else f"{low} to {high}",
             f"{spent.total:.3g}",

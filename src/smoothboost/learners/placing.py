@@ -83,7 +83,12 @@ class Asking(RuleCandidates):
         return AskingRound(scores, self)
 
     def told(self, index: int) -> Learned:
-        """Go on with an answer: to the next question, or to the rules."""
+        """Go on with an answer: to the next question, or to the rules.
+
+        Notes
+        -----
+        Guarantee: a function of the answers (docs/privacy/following.md#rounds-that-ask).
+        """
         asked = Asking(self.rules, self.columns, self.weight, self.evenly, (*self.released, index))
         larger = None if self.released else index
         if len(asked.released) <= len(self.columns) * len(QUARTERS):
@@ -94,7 +99,12 @@ class Asking(RuleCandidates):
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Where the rows are, of the numbers that were asked about."""
+        """Where the rows are, of the numbers that were asked about.
+
+        Notes
+        -----
+        Guarantee: a function of the answers (docs/privacy/following.md#rounds-that-ask).
+        """
         codes = np.reshape(self.released[1:], (-1, len(QUARTERS))).astype(int) + 1
         codes.sort(axis=1)  # noise may have put them the wrong way round
         return tuple(
@@ -162,6 +172,11 @@ def placed_stops(n_ordered: int, place: Place, evenly: Fraction) -> tuple[int, .
     --------
     >>> placed_stops(17, Place(0, low=3, high=7), Fraction(1, 4))
     (2, 3, 3, 3, 3, 5, 5, 5, 5, 6, 7, 7, 7, 7, 10, 14)
+
+    Notes
+    -----
+    Guarantee: a function of released codes, and as many thresholds whatever these are
+    (docs/privacy/following.md#rounds-that-ask).
     """
     n_even = int((n_ordered - 1) * evenly)
     told = (place.low, (place.low + place.high) // 2, place.high)

@@ -77,6 +77,11 @@ def spreads_at(
 
     `times` multiplies how far all others reach.
 
+    Notes
+    -----
+    Guarantee: a function of public numbers and released codes
+    (docs/privacy/following.md#rounds-that-ask).
+
     Examples
     --------
     >>> spreads = [Spread(0, reach=3, last=63), Spread(1, reach=3, last=63)]

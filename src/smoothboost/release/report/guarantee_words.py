@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from math import ceil, exp, log
 from typing import TYPE_CHECKING
 
-from smoothboost.privacy.guarantee import Guarantee
+from smoothboost.privacy.guarantee import Guarantee, KindSpent
 from smoothboost.release.report.words import number_words
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def releases(model: Model) -> list[Released]:
     rules = "docs/privacy/one-rules.md" if model.is_additive else "docs/privacy/pair-rules.md"
     return [
         Released(
-            KINDS.get(kind.kind, kind.words),
+            _what(kind, model),
             kind.choices,
             PROOFS.get(kind.kind, rules),
             f"{kind.largest:.3g}",
@@ -198,6 +198,17 @@ def releases(model: Model) -> list[Released]:
         )
         for kind in model.guarantee.by_kind
     ]
+
+
+def _what(kind: KindSpent, model: Model) -> str:
+    """Say what a kind of choice released; that some rounds asked is seen by rules that lack.
+
+    All rounds that make rules make as many. Of several classes none asks.
+    """
+    asked = kind.kind == "rule" and len(model.schema.target) == 2
+    if asked and len(model.rules) % kind.choices:
+        return "rules, and questions before them"
+    return KINDS.get(kind.kind, kind.words)
 
 
 def _counted_releases(model: Model) -> list[Released]:

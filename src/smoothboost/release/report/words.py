@@ -179,8 +179,10 @@ def decision_words(model: Model) -> list[str]:
     if link.calibrated:
         said.append("Probabilities were fitted to the rows by one private look at the end.")
     else:
+        # Without a look even odds are at no votes, but where rounds asked about a rare class.
+        rare = "and from how rare a class is" if link.offset else "alone"
         said.append(
-            "Probabilities follow from the number of rules alone and were not fitted to the "
+            f"Probabilities follow from the number of rules {rare} and were not fitted to the "
             "rows: read them as a ranking."
         )
     return said

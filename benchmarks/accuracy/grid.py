@@ -8,7 +8,6 @@ from itertools import product
 
 from benchmarks.accuracy.fit import Fit
 from benchmarks.accuracy.methods import (
-    APPROXIMATE,
     DELTAS,
     METHODS,
     OPEN,
@@ -20,6 +19,9 @@ from benchmarks.accuracy.methods import (
 from benchmarks.accuracy.sources import REAL, Source
 from benchmarks.accuracy.tables import MADE
 
+TOO_LARGE = {("pair_rule", "wide"), ("pair_rule", "26_classes")}
+"""More pairs of columns than a fit takes; and fits of several minutes each, of many classes."""
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -30,12 +32,12 @@ class Grid:
     epsilons, large : tuple
         Budgets on real tables; the large ones for us only, to see whether more is better.
     made_epsilons, made_peer_epsilons : tuple
-        Budgets on generated tables, ours and those of the one private peer there.
+        Budgets on generated tables, ours and those of private peers.
     real, made : tuple of str
         Tables.
-    seeds, fold_seeds, small_seeds, made_seeds : int
+    seeds, fold_seeds, small_seeds, made_seeds, many_seeds : int
         Repeats on Adult's test rows, on each fold of the others (of Mushroom, whose fits are fast
-        and differ by much, more), and on generated tables.
+        and differ by much, more), and on generated tables (of the XOR, for the same reason, more).
     limit, folds : int or None
         The most rows and folds of a table, for a test.
     """
@@ -50,6 +52,7 @@ class Grid:
     fold_seeds: int = 2
     small_seeds: int = 8
     made_seeds: int = 10
+    many_seeds: int = 40
     limit: int | None = None
     folds: int | None = None
 
@@ -74,6 +77,7 @@ FAST = Grid(
     fold_seeds=1,
     small_seeds=1,
     made_seeds=1,
+    many_seeds=1,
     limit=400,
     folds=2,
 )
@@ -98,19 +102,22 @@ def own_schema_fits(grid: Grid) -> Iterator[Fit]:
 
 
 def made_fits(grid: Grid) -> Iterator[Fit]:
-    """Give the fits of generated tables: the defaults, 1-rules, one private peer."""
+    """Give the fits of generated tables: every method."""
     for source in grid.made_sources():
-        for name, delta in product(("defaults", "one_rule"), DELTAS):
+        for name, delta in product(OURS, DELTAS):
+            if (name, source.name) in TOO_LARGE:
+                continue
             yield from _fits(grid, source, name, grid.made_epsilons, delta)
-        if n_classes(source) == 2:
-            yield from _fits(grid, source, "ebm_fast", grid.made_peer_epsilons, APPROXIMATE)
+        for name in PRIVATE:
+            if n_classes(source) == 2:
+                yield from _fits(grid, source, name, grid.made_peer_epsilons, *METHODS[name].deltas)
         yield from _open_fits(grid, source)
 
 
 def repeats(grid: Grid, source: Source) -> list[tuple[int | None, int]]:
     """Return the folds and seeds of a table."""
     if source.name in MADE and source.path is None:
-        seeds = grid.made_seeds
+        seeds = grid.many_seeds if source.name == "interaction" else grid.made_seeds
     elif source.folds == [None]:
         seeds = grid.seeds
     else:

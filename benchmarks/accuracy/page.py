@@ -10,7 +10,6 @@ from benchmarks.accuracy.grid import Grid, repeats
 from benchmarks.accuracy.methods import (
     DELTAS,
     METHODS,
-    OPEN,
     OURS,
     PRIVATE,
     PURE,
@@ -30,7 +29,6 @@ from benchmarks.accuracy.targets import TARGETS, Target, reached
 from experiments.lab import table
 
 MEASURES = {"accuracy": "accuracy", "auroc": "AUROC"}
-MADE_METHODS = ("defaults", "one_rule", "ebm_fast", *OPEN)
 NOTHING_KNOWN = "Nothing is known yet."
 Row = list[str]
 
@@ -207,7 +205,7 @@ def generated(results: Results, sources: Sequence[Source], grid: Grid) -> str:
     """Show generated tables: accuracy, AUROC and balanced accuracy."""
     rows = []
     for source in sources:
-        for name in MADE_METHODS:
+        for name in METHODS:
             if not results.has(source, name):
                 continue
             for delta in METHODS[name].deltas:

@@ -21,7 +21,7 @@ else set. The real tables have *plain schemas*: bounds and categories from their
 FULL_REPEATS = """\
 Adult: its canonical split, seeds 0 to 9. Cod-RNA and Mushroom:
 `KFold(5, shuffle=True, random_state=0)`, on every fold seeds 0 and 1, or 0 to 7. Generated tables:
-seeds 0 to 9 of the noise. Models without privacy: once on every fold."""
+seeds 0 to 9 of the noise, of *interaction* 0 to 39. Models without privacy: once on every fold."""
 FAST_REPEATS = "A test with few rows and repeats: its numbers mean nothing."
 FILE_REPEATS = "`KFold(5, shuffle=True, random_state=0)`, seeds 0 and 1 on every fold."
 LOST = "Every cell in which a private peer's mean is above that of our defaults."
@@ -52,7 +52,8 @@ equal width of the positive class's probability, weighted by rows)."""
 MADE = """\
 Accuracy · AUROC (of many classes: the mean of one against the rest) · balanced accuracy. Models
 without privacy stand at ε = ∞. [tables.py](../../benchmarks/accuracy/tables.py) says what each
-table is."""
+table is. Pair rules are not fitted on *wide*, which has more pairs than they take, nor on *26
+classes*, where a fit takes minutes."""
 
 
 def whole(results: Results, grid: Grid, lacking: Mapping[Fit, str], figure: str) -> str:

@@ -393,8 +393,8 @@ class TestLooks:
         assert ranges == {"error": COUNT_RANGE, "class": COUNT_RANGE, "link": LINK_RANGE}
         votes, follows = planned.measure.n_rounds, planned.following is not None
         links = LinkOptions(votes, planned.n_problems, planned.n_rules, follows)
-        everybody = n_classes > 2  # one class for everybody competes too
-        assert planned.look("link").n_options == len(links) + everybody
+        times = 2 if n_classes > 2 else 1  # one class for everybody is listed as often
+        assert planned.look("link").n_options == len(links) * times
         assert planned.look("other") is None
 
     @pytest.mark.parametrize("n_classes", [2, 3, 7])

@@ -219,6 +219,10 @@ bench: $(VENV)/ready  ## speed and memory beside peers, in one run (BENCH="--row
 accuracy: $(PAPER)/ready  ## accuracy beside peers, on real and generated tables; goes on where it stopped
 	$(RUN_PAPER) python -m benchmarks.accuracy
 
+majority: $(PAPER)/ready  ## small budgets beside naming the largest class, with few rows and many
+	$(RUN_PAPER) python -m benchmarks.majority > build/majority.md
+	mv build/majority.md docs/results/majority.md
+
 learner-speed: $(VENV)/ready  ## speed of pair rules and trees beside 1-rules
 	$(RUN) pip install --quiet lightgbm
 	$(RUN) python benchmarks/learner_speed.py | tee docs/results/learner-speed.md

@@ -31,8 +31,9 @@ class Grid:
     ----------
     epsilons, large : tuple
         Budgets on real tables; the large ones for us only, to see whether more is better.
-    made_epsilons, made_peer_epsilons : tuple
-        Budgets on generated tables, ours and those of private peers.
+    made_epsilons, made_pair_epsilons, made_peer_epsilons : tuple
+        Budgets on generated tables: ours, those of pair rules, whose fits are slow, and those of
+        private peers.
     real, made : tuple of str
         Tables.
     seeds, fold_seeds, small_seeds, made_seeds, many_seeds : int
@@ -45,6 +46,7 @@ class Grid:
     epsilons: tuple[float, ...] = (0.05, 0.1, 0.2, 0.5, 1.0, 3.0, 5.0)
     large: tuple[float | None, ...] = (10.0, 30.0, 100.0, None)
     made_epsilons: tuple[float | None, ...] = (0.1, 0.5, 1.0, 3.0, 10.0, 100.0, None)
+    made_pair_epsilons: tuple[float | None, ...] = (0.1, 1.0, 10.0, None)
     made_peer_epsilons: tuple[float, ...] = (0.1, 0.5, 1.0, 3.0)
     real: tuple[str, ...] = tuple(REAL)
     made: tuple[str, ...] = tuple(MADE)
@@ -70,6 +72,7 @@ FAST = Grid(
     epsilons=(0.5, 3.0),
     large=(None,),
     made_epsilons=(0.5, None),
+    made_pair_epsilons=(0.5, None),
     made_peer_epsilons=(0.5,),
     real=("adult", "mushroom"),
     made=("small", "ten_classes"),
@@ -107,7 +110,8 @@ def made_fits(grid: Grid) -> Iterator[Fit]:
         for name, delta in product(OURS, DELTAS):
             if (name, source.name) in TOO_LARGE:
                 continue
-            yield from _fits(grid, source, name, grid.made_epsilons, delta)
+            epsilons = grid.made_pair_epsilons if name == "pair_rule" else grid.made_epsilons
+            yield from _fits(grid, source, name, epsilons, delta)
         for name in PRIVATE:
             if n_classes(source) == 2:
                 yield from _fits(grid, source, name, grid.made_peer_epsilons, *METHODS[name].deltas)

@@ -52,8 +52,8 @@ equal width of the positive class's probability, weighted by rows)."""
 MADE = """\
 Accuracy · AUROC (of many classes: the mean of one against the rest) · balanced accuracy. Models
 without privacy stand at ε = ∞. [tables.py](../../benchmarks/accuracy/tables.py) says what each
-table is. Pair rules are not fitted on *wide*, which has more pairs than they take, nor on *26
-classes*, where a fit takes minutes."""
+table is. Pair rules have fewer budgets, as their fits are slow, and none on *wide*, which has more
+pairs than they take, nor on *26 classes*, where a fit takes minutes."""
 
 
 def whole(results: Results, grid: Grid, lacking: Mapping[Fit, str], figure: str) -> str:

@@ -15,6 +15,8 @@ from scipy.stats import ttest_1samp
 
 LEVEL = 0.05
 """The error that all comparisons of one learner, table and delta may make together."""
+LEAST_DROP = 0.0001
+"""A smaller fall is none: without noise there is one fit, and each of its rows is significant."""
 LARGEST_DROP = 0.008
 """A mean may fall by this much and still count as noise, unless it is significant."""
 
@@ -48,7 +50,7 @@ class Step:
     @property
     def is_drop(self) -> bool:
         """Whether the larger budget is worse: by much, or significantly."""
-        return self.is_significant or self.fall > LARGEST_DROP
+        return self.fall > (LEAST_DROP if self.is_significant else LARGEST_DROP)
 
 
 def peers_at(delta: float) -> list[str]:

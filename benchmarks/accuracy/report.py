@@ -45,7 +45,8 @@ DROPS = f"""\
 Is more budget ever worse? For every learner and table, every pair of budgets (∞: no privacy) whose
 larger one has a mean accuracy that is lower by more than {checks.LARGEST_DROP}, or significantly
 lower (*: one-sided t-test paired by fold and seed, Holm-corrected at 5 % over the pairs of one
-learner, table and δ; folds share rows, so p is only a guide)."""
+learner, table and δ; folds share rows, so p is only a guide). A fall of less than
+{checks.LEAST_DROP} is none: without noise there is one fit, each of whose rows would be significant."""
 CHANCES = """\
 Log-loss (natural; probabilities are clipped 1e-6 from 0 and 1) · calibration error (15 bins of
 equal width of the positive class's probability, weighted by rows)."""

@@ -218,6 +218,14 @@ def test_slopes_are_around_the_plain_one_and_offsets_both_ways(n_votes, n_proble
     assert len(options) == len(options.slopes) * len(options.offsets)
 
 
+def test_flat_options_are_the_flatter_slopes_with_the_same_offsets():
+    every, flat = (LinkOptions(99, 1, 3, follows=True, flat=each) for each in (False, True))
+    assert flat.slopes == every.slopes[: len(flat.slopes)]
+    assert 0 < len(flat.slopes) < len(every.slopes)
+    assert max(flat.slopes) < Fraction(2) / Fraction(99 * 3) ** Fraction(1, 2)
+    assert flat.offsets == every.offsets
+
+
 @pytest.mark.parametrize(("n_votes", "n_problems"), [(1, 1), (25, 1), (99, 1), (25, 4)])
 def test_options_are_exact_numbers_that_every_platform_makes_alike(n_votes, n_problems):
     one, two = (LinkOptions(n_votes, n_problems) for _ in range(2))

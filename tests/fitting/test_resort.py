@@ -11,11 +11,17 @@ from hypothesis import strategies as st
 
 from smoothboost import Numeric, OneRule, Schema, SmoothBoostClassifier
 from smoothboost.fitting import automatic
+from smoothboost.fitting.boost import Booster
 from smoothboost.fitting.calibrating import LINK_RANGE, LOSS_BITS, LinkOptions
+from smoothboost.fitting.noise import link_noise
+from smoothboost.fitting.problems import engines_of
 from smoothboost.learners.literals import Constraints
+from smoothboost.learners.set_rule import SetRuleCandidates
 from smoothboost.privacy.accountant import total_epsilon
 from smoothboost.privacy.factored import FactoredExponential
+from smoothboost.privacy.randomness import SeededBits
 from smoothboost.settling import settle
+from smoothboost.table.coded import Table
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 SHARES = (0.6, 0.3, 0.1)
@@ -83,7 +89,7 @@ def test_scores_count_the_rows_that_are_right(n_classes, data):
     scores = options.lead_scores(
         np.array([votes for votes, _ in rows]), np.array([label for _, label in rows])
     )
-    leaders = [max(heard, key=lambda at, votes=votes: votes[at]) for votes, _ in rows]
+    leaders = [max(heard, key=votes.__getitem__) for votes, _ in rows]
     right = sum(leader == label for leader, (_, label) in zip(leaders, rows, strict=True))
     named = sum(label == largest for _, label in rows)
     assert scores.tolist() == [
@@ -125,13 +131,42 @@ def test_noise_alone_seldom_names_another_class_than_the_largest(epsilon, delta)
     assert np.mean(found) > largest - 0.02
 
 
+def booster_of_two(epsilon, signal):
+    """Return a booster after its last round, of rows that differ by class as much as is said."""
+    rng = np.random.default_rng(1)
+    y = (rng.random(3000) < 0.25).astype(int)
+    X = rng.random((3000, 3)) * (1 - signal * y[:, None])
+    schema = Schema({f"x{at}": Numeric(0, 1, missing=False) for at in range(3)}, target=range(2))
+    candidates, plan = settle(
+        SmoothBoostClassifier(schema, epsilon=epsilon, delta=1e-5), schema, 3000
+    )
+    table = Table.from_frame(schema, X, y)
+    booster = Booster(engines_of(table, candidates, plan.measure.n_rounds), candidates, plan)
+    bits = SeededBits(0)
+    while booster._kind != "link":
+        booster.accept(booster.propose().sample(bits))
+    return booster
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "signal", "flat"), [(1.0, 0.0, True), (1.0, 1.0, False), (20.0, 0.0, False)]
+)
+def test_bold_links_compete_unless_noise_is_large_and_rules_tell_little(epsilon, signal, flat):
+    booster = booster_of_two(epsilon, signal)
+    assert booster._plan.look("link") is not None
+    assert booster._links.flat == flat
+    assert (link_noise(booster._plan) > automatic.LINK_NOISE_FLAT) == (epsilon == 1)
+
+
 class TestConstants:
     @pytest.mark.parametrize("constants", [Fraction(0), Fraction(1, 4), Fraction(1)])
     def test_are_as_likely_beforehand_as_is_said(self, constants):
         candidates = OneRule(literals="sets", constants=constants).compete(schema_of(2))
+        assert isinstance(candidates, SetRuleCandidates)
         nothing = candidates.scores(np.zeros((candidates.layout.size, 2), dtype=np.int64))
         likely = FactoredExponential(nothing, Fraction(1)).probabilities()
-        named = sum(p for p, rule in zip(likely, candidates, strict=True) if rule.literal is None)
+        rules = [candidates[at] for at in range(len(candidates))]
+        named = sum(p for p, rule in zip(likely, rules, strict=True) if rule.literal is None)
         others = candidates.n_options // 2 - max(1, round(constants * 45))
         assert others == 45  # thresholds: three columns of 16 bins
         expected = max(Fraction(1), round(constants * 45)) / (
@@ -145,7 +180,8 @@ class TestConstants:
             for eps in (0.2, 20.0)
         )
         plain = OneRule(literals="sets").compete(schema_of(2), Constraints())
-        assert few.n_options > plain.n_options == many.choices[0].n_options
+        few_options, many_options = (each.choices[0].n_options for each in (few, many))
+        assert few_options > plain.choices[0].n_options == many_options
 
     @pytest.mark.parametrize("wrong", [-0.1, 1.5, "many", None, True])
     def test_that_are_no_share_get_a_clear_error(self, wrong):

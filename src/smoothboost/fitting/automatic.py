@@ -135,6 +135,11 @@ SHARES_PURE = {
 """Of a budget that adds up."""
 LINK_NOISE = 0.05
 """A look at links is worth its price if it loses less than this share of the rows to noise."""
+LINK_NOISE_FLAT, LITTLE_TOLD = 0.03, Fraction(9, 10)
+"""If it loses more than the first, votes are believed less where they tell little of two classes.
+
+That is where the last look at the errors released this part of the rarer class's share, or more.
+"""
 LINK_NOISE_SURE = 0.03
 """The share for tables without numbers, whose votes on whole columns are sure."""
 RESORT_SHARES = Fraction(1, 10), Fraction(1, 5), Fraction(3, 10)

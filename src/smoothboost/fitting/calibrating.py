@@ -47,7 +47,8 @@ _SLOPES = range(-12, 7, 2)  # quarters of a doubling of the plain link's
 _SLOPES_FOLLOWING = range(-6, 7)  # more would let noise choose one that says little of all rows
 _SLOPES_MORE_VOTES = range(-12, 7)  # votes of so many rounds spread further, and see little noise
 _FLATTER = -2
-"""Where rows weighed as if classes were alike, slopes from here on: noise makes votes bolder."""
+"""Where rows weighed as if classes were alike, or rules are hardly better than naming the larger
+class, slopes from here on: noise makes votes bolder."""
 CAUTION = Fraction(4, 5)
 """A rare class is then taken to be rarer than released by this, so that few are named by chance."""
 _QUARTERS = (Fraction(1), Fraction(1189, 1000), Fraction(1414, 1000), Fraction(1682, 1000))
@@ -77,6 +78,8 @@ class LinkOptions:
     evened : Fraction, optional
         The second of two classes' share, where rows weighed as if it were one half: the offsets
         of each slope are about the votes that say how much rarer it is.
+    flat : bool, default False
+        Of two classes, whether only slopes below the plain one compete.
     plain : bool, default False
         Of more than two classes, whether only the plain link competes with naming that one class.
     """
@@ -88,6 +91,7 @@ class LinkOptions:
     heard: tuple[int, ...] = ()
     constant: tuple[int, Fraction, Fraction] | None = None
     evened: Fraction | None = None
+    flat: bool = False
     plain: bool = False
 
     @property
@@ -105,7 +109,7 @@ class LinkOptions:
         if self.by_sums:
             has_more = self.n_votes > VOTES[-1] * self.at_once
             steps = _SLOPES_MORE_VOTES if has_more else _SLOPES_FOLLOWING
-        if self.evened is not None:
+        if self.evened is not None or self.flat:
             steps = range(steps[0], _FLATTER + 1)
         return tuple(plain * _QUARTERS[at % 4] * Fraction(2) ** (at // 4) for at in steps)
 

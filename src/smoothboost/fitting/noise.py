@@ -46,14 +46,19 @@ def _adds_squares(plan: Plan) -> bool:
 
 def link_pays(plan: Plan, candidates: Candidates) -> bool:
     """Tell whether the look at links, if there is one, finds one that is nearly the best."""
-    look = plan.look("link")
-    if plan.mechanism is None or look is None:
-        return True
-    rate = float(look.rate * look.score_range / 2)  # 0 if it is too small for a float
     limit = automatic.LINK_NOISE_SURE if _says_columns(candidates) else automatic.LINK_NOISE
     if plan.plain_link:
         limit = automatic.RESORT_NOISE
-    return bool(rate) and log(look.n_options) / rate <= limit * plan.measure.n_rows
+    return link_noise(plan) <= limit
+
+
+def link_noise(plan: Plan) -> float:
+    """Return what share of the rows the look at links loses to noise; 0 if there is none."""
+    look = plan.look("link")
+    if plan.mechanism is None or look is None:
+        return 0.0
+    rate = float(look.rate * look.score_range / 2)  # 0 if it is too small for a float
+    return log(look.n_options) / rate / plan.measure.n_rows if rate else inf
 
 
 def asks(plan: Plan, candidates: Candidates, asked: Asked) -> int:

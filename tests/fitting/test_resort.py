@@ -159,7 +159,7 @@ def test_bold_links_compete_unless_noise_is_large_and_rules_tell_little(epsilon,
 
 
 class TestConstants:
-    @pytest.mark.parametrize("constants", [Fraction(0), Fraction(1, 4), Fraction(1)])
+    @pytest.mark.parametrize("constants", [0.0, 0.25, 1.0])
     def test_are_as_likely_beforehand_as_is_said(self, constants):
         candidates = OneRule(literals="sets", constants=constants).compete(schema_of(2))
         assert isinstance(candidates, SetRuleCandidates)
@@ -167,12 +167,9 @@ class TestConstants:
         likely = FactoredExponential(nothing, Fraction(1)).probabilities()
         rules = [candidates[at] for at in range(len(candidates))]
         named = sum(p for p, rule in zip(likely, rules, strict=True) if rule.literal is None)
-        others = candidates.n_options // 2 - max(1, round(constants * 45))
-        assert others == 45  # thresholds: three columns of 16 bins
-        expected = max(Fraction(1), round(constants * 45)) / (
-            others + max(Fraction(1), round(constants * 45))
-        )
-        assert named == pytest.approx(float(expected))
+        copies = max(1, round(45 * constants))  # of 45 thresholds: three columns of 16 bins
+        assert candidates.n_options == 2 * (45 + copies)
+        assert named == pytest.approx(copies / (45 + copies))
 
     def test_are_more_likely_where_defaults_make_few_rules(self):
         few, many = (
@@ -187,6 +184,10 @@ class TestConstants:
     def test_that_are_no_share_get_a_clear_error(self, wrong):
         with pytest.raises(ValueError, match=r"Expected constants in \[0, 1\], got"):
             OneRule(literals="sets", constants=wrong).compete(schema_of(2))
+
+    def test_are_of_sets_alone(self):
+        with pytest.raises(ValueError, match="Expected constants = 0 unless literals are"):
+            OneRule(constants=0.5).compete(schema_of(2))
 
 
 def test_trees_have_fewer_rounds_than_rules_where_nothing_is_noisy():

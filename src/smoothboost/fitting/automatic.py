@@ -150,7 +150,7 @@ It takes the first of these shares at which noise is no larger than the next num
 RESORT_NOISE, RESORT_TIMES = 0.04, 3
 """Naming the largest class is so many times as likely beforehand: noise is to speak for no rule."""
 
-CONSTANTS = Fraction(1, 4)
+CONSTANTS = 0.25
 """Where few rules are made, those for everybody are as likely as this part of all others."""
 
 PAPER_DENSITY, PAPER_RATE = Fraction(35, 100), Fraction(4, 10)

@@ -36,7 +36,7 @@ class OneRule:
         as often. A round costs the same whatever `cuts` is.
     apart : int or None, default None
         By how many bins those thresholds differ; None is a thirtieth of the column's bins.
-    constants : Fraction, default 0
+    constants : float, default 0.0
         With "sets", how many times as likely as all others together the rules are, before the
         rows are looked at, that name one class for everybody. Where noise says more than the
         rows, it then speaks for no rule that is worse than these.
@@ -52,7 +52,7 @@ class OneRule:
     literals: str = "threshold"
     cuts: int = 1
     apart: int | None = None
-    constants: Fraction = Fraction(0)
+    constants: float = 0.0
 
     def compete(
         self, schema: Schema, constraints: Constraints | None = None
@@ -63,11 +63,13 @@ class OneRule:
         constraints.check(schema)
         cuts = _validate.whole("cuts", self.cuts, 1, MAX_CUTS)
         apart = None if self.apart is None else _validate.whole("apart", self.apart, 0)
+        constants = _validate.number("constants", self.constants, "in [0, 1]", _is_share)
         if self.literals == "sets":
-            constants = _validate.number("constants", self.constants, "in [0, 1]", _is_share)
             return set_candidates(schema, constraints, cuts, apart, Fraction(constants))
         if cuts > 1:
             raise ValueError(f'Expected cuts = 1 unless literals are "sets", got {cuts}.')
+        if constants:
+            raise ValueError(f'Expected constants = 0 unless literals are "sets", got {constants}.')
         return _candidates(schema, self.literals, constraints)
 
 

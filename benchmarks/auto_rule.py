@@ -137,7 +137,7 @@ NOT_BETTER = """
   times, where only these two compete: three classes of which columns tell nothing lose 0.010 and
   not 0.005 at ε·n/ln(options) = 20 (20 fits); six times: 0.003, and no table gains elsewhere. Two
   fifths of the budget for that look, not three tenths: nothing.
-- Constants as likely as half of all other rules, or as all, where two classes have few rules: with
+- Constants as likely as half of all other rules, or as all, where there is one rule: with
   30 % positives accuracy falls by 0.002 to 0.007 at ε·n/ln(options) = 20 to 50; with none, rules
   for 10 % and 2 % positives are below the larger class by 0.001 to 0.005, twice as much as now.
 - Trees of several classes whose choices may lose two to five times as much to noise: ten classes

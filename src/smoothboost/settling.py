@@ -59,9 +59,13 @@ def settle(
             plan = _plan(estimator, schema, several, n_rows, known)
         if plan.n_votes > automatic.CUTS:  # a short list needs sharp rules
             return several, plan
-        learner = OneRule(literals="sets", constants=automatic.CONSTANTS)
     candidates = _candidates(estimator, schema, learner, known)
-    return candidates, _plan(estimator, schema, candidates, n_rows, known)
+    plan = _plan(estimator, schema, candidates, n_rows, known)
+    if is_auto(learner) and is_auto(estimator.n_rounds) and plan.n_votes == 1:
+        learner = OneRule(literals="sets", constants=automatic.CONSTANTS)
+        candidates = _candidates(estimator, schema, learner, known)
+        plan = _plan(estimator, schema, candidates, n_rows, known)
+    return candidates, plan
 
 
 def _candidates(

@@ -151,7 +151,7 @@ RESORT_NOISE, RESORT_TIMES = 0.04, 3
 """Naming the largest class is so many times as likely beforehand: noise is to speak for no rule."""
 
 CONSTANTS = 0.25
-"""Where few rules are made, those for everybody are as likely as this part of all others."""
+"""Where one rule is made, those for everybody are as likely as this part of all others."""
 
 PAPER_DENSITY, PAPER_RATE = Fraction(35, 100), Fraction(4, 10)
 """With the paper's calibration nothing follows the errors."""

@@ -46,7 +46,7 @@ Is more budget ever worse? For every learner and table, every pair of budgets (�
 larger one has a mean accuracy that is lower by more than {checks.LARGEST_DROP}, or significantly
 lower (*: one-sided t-test paired by fold and seed, Holm-corrected at 5 % over the pairs of one
 learner, table and δ; folds share rows, so p is only a guide). A fall of less than
-{checks.LEAST_DROP} is none: without noise there is one fit, each of whose rows would be significant."""
+{checks.LEAST_DROP} is none: without noise there is one fit, and each of its rows would count."""
 CHANCES = """\
 Log-loss (natural; probabilities are clipped 1e-6 from 0 and 1) · calibration error (15 bins of
 equal width of the positive class's probability, weighted by rows)."""

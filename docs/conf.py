@@ -73,6 +73,7 @@ NAVIGATION = {
         "docs/comparison",
         "docs/results/accuracy",
         "docs/results/short-lists",
+        "docs/results/majority",
         "docs/results/auto-rule",
         "docs/results/audit",
         "docs/results/mutants",

@@ -137,6 +137,7 @@ def _plan(
         calibrate=calibrate,
         class_looks=len(candidates) if decision.costs is None else 0,
         cut_look=len(candidates) == 1 and decision.is_uneven,
+        uneven=decision.is_uneven,
         shares=supposed_shares(schema),
         declared=schema.base_rates is not None,
     )

@@ -167,14 +167,16 @@ def test_sums_over_a_billion_rows_do_not_overflow():
     assert options.scores(counts).tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize(("follows", "least"), [(False, 0.45), (True, 0.95)])
+@pytest.mark.parametrize(
+    ("follows", "flat", "least"), [(False, False, 0.45), (True, False, 0.95), (True, True, 0.9)]
+)
 def test_no_replaced_row_moves_scores_further_apart_than_the_range_and_one_comes_close(
-    follows, least
+    follows, flat, least
 ):
     """All tables of three rows, and all their neighbours, and with many rows beside them."""
     largest = 0
     for n_votes in (1, 2, 9):
-        options = LinkOptions(n_votes, 1, follows=follows)
+        options = LinkOptions(n_votes, 1, follows=follows, flat=flat)
         places = [(label, level) for label in (0, 1) for level in (0, n_votes // 2, n_votes)]
 
         def scores(rows, n_votes=n_votes, options=options):

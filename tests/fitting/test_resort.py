@@ -23,7 +23,11 @@ from smoothboost.privacy.randomness import SeededBits
 from smoothboost.settling import settle
 from smoothboost.table.coded import Table
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::smoothboost.SeededNoiseWarning",
+    "ignore::smoothboost.BudgetTooSmallWarning",
+    "ignore::smoothboost.WeakPrivacyWarning",
+)
 SHARES = (0.6, 0.3, 0.1)
 
 
@@ -62,10 +66,18 @@ class TestPlans:
 
     @pytest.mark.parametrize(
         "options",
-        [{"rates": dict(enumerate(SHARES))}, {"density": 0.3}, {"calibrate": 0.1}],
-        ids=["shares declared", "density given", "share of the look given"],
+        [
+            {"rates": dict(enumerate(SHARES))},
+            {"density": 0.3},
+            {"calibrate": 0.1},
+            {"threshold": "balanced"},
+            {"threshold": {1: 3.0, 2: 5.0}},
+        ],
+        ids=["shares declared", "density given", "share of the look given", "balanced", "costs"],
     )
-    def test_do_without_where_no_share_was_looked_at_or_the_look_is_asked_for(self, options):
+    def test_do_without_where_shares_were_not_looked_at_or_rows_that_are_right_are_not_all(
+        self, options
+    ):
         assert not plan_of(epsilon=0.2, **options).plain_link
 
     def test_say_what_the_look_is_for(self):

@@ -32,6 +32,9 @@ class Asked:
         How many classes' shares are looked at, for decisions that need them.
     cut_look : bool
         Whether a threshold is looked for, beside a link: where two classes do not count alike.
+    uneven : bool
+        Whether mistakes on different classes do not cost the same: then rows that are right say
+        little of what is asked for.
     shares : tuple of Fraction or None
         The share of each problem's class that is publicly known, or supposed.
     declared : bool
@@ -49,6 +52,7 @@ class Asked:
     calibrate: Fraction | Auto = Fraction(0)
     class_looks: int = 0
     cut_look: bool = False
+    uneven: bool = False
     shares: tuple[Fraction, ...] | None = None
     declared: bool = False
     counted: bool = False

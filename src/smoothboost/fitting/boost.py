@@ -18,10 +18,9 @@ from smoothboost.counting.engine import CountEngine
 from smoothboost.counting.measure import Measure
 from smoothboost.counting.wide import WideSums
 from smoothboost.error_looks import ErrorLook
-from smoothboost.fitting import automatic
 from smoothboost.fitting.calibrating import CutOptions, LinkOptions, centre_of, slope_for
 from smoothboost.fitting.following import Following, distance_scores, doubled_errors
-from smoothboost.fitting.noise import for_rare, link_noise
+from smoothboost.fitting.noise import for_rare, tells_little
 from smoothboost.fitting.plan import Plan
 from smoothboost.fitting.problems import believed_shares, opening_votes, served
 from smoothboost.learners.choices import Candidates, Learned, Round
@@ -347,8 +346,9 @@ class Booster:
         plan = self._plan
         options = self._n_votes, plan.n_problems, plan.n_rules, plan.following is not None
         if plan.n_problems == 1:
-            evened = self._problems[0].evened
-            return LinkOptions(*options, evened=evened, flat=self._tells_little)
+            turn = self._turn
+            flat = tells_little(plan, turn.latest, turn.following)
+            return LinkOptions(*options, evened=turn.evened, flat=flat)
         constant = None
         if plan.most_opening:
             largest = self._order[0]
@@ -357,14 +357,6 @@ class Booster:
             constant = largest, share, slope_for(behind, share)
         heard = tuple(sorted({rule.about or 0 for rule in (*self.opening, *self.rules)}))
         return LinkOptions(*options, heard, constant, plain=plan.plain_link)
-
-    @property
-    def _tells_little(self) -> bool:
-        """Whether noise may choose a link that is too bold for rules which tell little."""
-        problem, plan = self._problems[0], self._plan
-        if problem.following is None or link_noise(plan) <= automatic.LINK_NOISE_FLAT:
-            return False
-        return problem.latest >= automatic.LITTLE_TOLD * problem.following.most
 
     @property
     def _cuts(self) -> CutOptions:

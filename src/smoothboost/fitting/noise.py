@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from smoothboost.fitting import automatic
 from smoothboost.fitting.asked import Asked
+from smoothboost.fitting.following import Following
 from smoothboost.learners.choices import Candidates, OneColumnCandidates
 from smoothboost.learners.placing import QUARTERS, Asking
 
@@ -59,6 +60,21 @@ def link_noise(plan: Plan) -> float:
         return 0.0
     rate = float(look.rate * look.score_range / 2)  # 0 if it is too small for a float
     return log(look.n_options) / rate / plan.measure.n_rows if rate else inf
+
+
+def tells_little(plan: Plan, latest: Fraction, following: Following | None) -> bool:
+    """Tell whether noise may choose a link of two classes that is too bold for the rules.
+
+    That is where these err hardly less, by the last look, than naming the larger class would.
+
+    Notes
+    -----
+    Guarantee: a function of the plan and of released shares
+    (docs/privacy/calibration.md#choosing-a-link).
+    """
+    if following is None or link_noise(plan) <= automatic.LINK_NOISE_FLAT:
+        return False
+    return latest >= automatic.LITTLE_TOLD * following.most
 
 
 def asks(plan: Plan, candidates: Candidates, asked: Asked) -> int:

@@ -420,7 +420,7 @@ def _with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
         vain = {"rarer"}
     if asked.calibrate == "auto" and not link_pays(priced, candidates):
         vain |= {"link", "threshold"}
-    if "link" in vain and plan.most_opening:
+    if "link" in vain and plan.most_opening and not asked.uneven:
         priced = _with_resort(priced, candidates)
     elif vain:
         kept = tuple(look for look in looks if look.name not in vain)

@@ -122,7 +122,7 @@ def holm(p_values: Sequence[float]) -> list[bool]:
 def _paired(results: Results, small: Cell, large: Cell) -> list[float]:
     """Return by how much accuracy falls, for every fold and seed that both have."""
     before, after = results.by_repeat(small), results.by_repeat(large)
-    if large.epsilon is None:  # fitted once on each fold
+    if large.epsilon is None and all(seed == 0 for _, seed in after):  # once on each fold
         after = {(fold, seed): after[fold, 0] for fold, seed in before if (fold, 0) in after}
     return [before[repeat] - after[repeat] for repeat in before if repeat in after]
 

@@ -46,7 +46,7 @@ class Grid:
     epsilons: tuple[float, ...] = (0.05, 0.1, 0.2, 0.5, 1.0, 3.0, 5.0)
     large: tuple[float | None, ...] = (10.0, 30.0, 100.0, None)
     made_epsilons: tuple[float | None, ...] = (0.1, 0.5, 1.0, 3.0, 10.0, 100.0, None)
-    made_pair_epsilons: tuple[float | None, ...] = (0.1, 1.0, 10.0, None)
+    made_pair_epsilons: tuple[float | None, ...] = (0.1, 1.0, 10.0, 100.0, None)
     made_peer_epsilons: tuple[float, ...] = (0.1, 0.5, 1.0, 3.0)
     real: tuple[str, ...] = tuple(REAL)
     made: tuple[str, ...] = tuple(MADE)
@@ -141,5 +141,10 @@ def _fits(
         # Without noise neither the seed nor delta matters, and one fit on each fold will do.
         if epsilon is not None:
             yield Fit(source, name, epsilon, delta, fold, seed)
-        elif seed == 0:
-            yield Fit(source, name, None, PURE, fold, 0)
+        elif seed == 0 or is_drawn(source, name):
+            yield Fit(source, name, None, PURE, fold, seed)
+
+
+def is_drawn(source: Source, name: str) -> bool:
+    """Tell whether a method's fits are drawn at random even without privacy: pair rules are."""
+    return name == "pair_rule" and n_classes(source) == 2

@@ -92,7 +92,7 @@ class SmoothBoostClassifier(PlainState, Fitted, ClassifierMixin, BaseEstimator):
         where delta lets it use a higher rate.
     random_state : None, int or NumPy generator, default None
         None draws from the operating system's secure source. A seed makes the fit repeatable
-        and not private.
+        and not private. Without privacy None is a seed, too.
     calibrate : float or "auto", default "auto"
         The share of the budget, in [0, 1), for one private look after the last round at how
         votes and classes go together: it gives the threshold and the probabilities. "auto" is

@@ -148,8 +148,8 @@ def epsilon_of(value: Any) -> Fraction | None:
 
 def bit_source(random_state: Any, private: bool) -> BitSource:
     """Return where the noise comes from; warn whoever called `fit` if it can be repeated."""
-    if random_state is None:
-        return SystemBits()
+    if random_state is None:  # without privacy there is nothing to hide
+        return SystemBits() if private else SeededBits(0)
     if private:
         warnings.warn(
             "random_state makes the noise repeatable, so the model is not private towards "

@@ -97,6 +97,7 @@ class Asked:
         rare = self.constants.RARE if n_problems == 1 else Fraction(0)
         more = automatic.SLOWING_MORE if noisy >= automatic.MANY_VOTES else Fraction(0)
         factor, enough = automatic.FACTOR, Fraction(1)
+        many = automatic.FACTOR_MANY if noisy >= automatic.LONG and n_problems == 1 else None
         if n_problems > 1:
             factor = automatic.FACTOR_MORE_CLASSES
             enough = factor / n_problems
@@ -109,5 +110,6 @@ class Asked:
             rare,
             slowing_more=more,
             enough=enough,
+            factor_many=many,
             hidden=self.constants.HIDDEN,
         )

@@ -66,6 +66,12 @@ FACTOR, FACTOR_MORE_CLASSES = Fraction(2), Fraction(17, 10)
 At twice the share of its class, a problem would name it for nobody: half of the weight is at most
 there. Of two classes no more errors are believed than that; several keep away from it.
 """
+MANY_ERRORS, FACTOR_MANY, LONG = Fraction(1, 4), Fraction(14, 5), 49
+"""Of two classes, errors beyond this share count so many times; with so many noisy votes or more.
+
+Rows that are wrong so often are mostly chance: with more of the others beside them, less is learned
+by heart.
+"""
 SERVED, ALWAYS_SERVED = Fraction(7, 5), Fraction(4, 5)
 """A class of several has rounds if its rows are this many times what a choice loses to noise.
 
@@ -149,6 +155,14 @@ It takes the first of these shares at which noise is no larger than the next num
 """
 RESORT_NOISE, RESORT_TIMES = 0.04, 3
 """Naming the largest class is so many times as likely beforehand: noise is to speak for no rule."""
+
+SHARPEST = Fraction(3)
+"""How much more likely, in natural logs, a row that it gets right may make a rule with two tests.
+
+Over the root of the number of rounds. There are so many such rules that the best one of each round
+learns rows by heart. What a larger budget would buy is not spent, and without one they are drawn
+all the same: of two classes.
+"""
 
 CONSTANTS = 0.25
 """Where one rule is made, those for everybody are as likely as this part of all others."""

@@ -348,7 +348,8 @@ class Booster:
         if plan.n_problems == 1:
             turn = self._turn
             flat = tells_little(plan, turn.latest, turn.following)
-            return LinkOptions(*options, evened=turn.evened, flat=flat)
+            n_tests = plan.stages[0].choice.n_tests
+            return LinkOptions(*options, evened=turn.evened, flat=flat, n_tests=n_tests)
         constant = None
         if plan.most_opening:
             largest = self._order[0]

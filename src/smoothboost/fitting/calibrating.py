@@ -82,6 +82,8 @@ class LinkOptions:
         Of two classes, whether only slopes below the plain one compete.
     plain : bool, default False
         Of more than two classes, whether only the plain link competes with naming that one class.
+    n_tests : int, default 1
+        How many tests a rule puts together: with two, votes are spread further.
     """
 
     n_votes: int
@@ -93,6 +95,7 @@ class LinkOptions:
     evened: Fraction | None = None
     flat: bool = False
     plain: bool = False
+    n_tests: int = 1
 
     @property
     def by_sums(self) -> bool:
@@ -107,7 +110,7 @@ class LinkOptions:
             return (plain,)
         steps = _SLOPES
         if self.by_sums:
-            has_more = self.n_votes > VOTES[-1] * self.at_once
+            has_more = self.n_votes >= VOTES[-1] * self.at_once + (self.n_tests == 1)
             steps = _SLOPES_MORE_VOTES if has_more else _SLOPES_FOLLOWING
         if self.evened is not None or self.flat:
             steps = range(steps[0], _FLATTER + 1)

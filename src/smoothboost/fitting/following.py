@@ -119,6 +119,8 @@ class Following:
         By what part more the rate falls where rules are not much better than guessing.
     enough : Fraction, default 1
         The largest density that is asked for because choices are noisy.
+    factor_many : Fraction, optional
+        What stands for the factor for errors beyond a share of `automatic.MANY_ERRORS`.
     hidden : float, default 0.1
         A rare class is hidden if a choice of a rule loses more to noise than this part of its rows.
     """
@@ -132,6 +134,7 @@ class Following:
     most: Fraction = Fraction(1)
     slowing_more: Fraction = Fraction(0)
     enough: Fraction = Fraction(1)
+    factor_many: Fraction | None = None
     hidden: float = automatic.HIDDEN
 
     def for_rarer(self, share: Fraction, n_rows: int) -> Following:
@@ -201,7 +204,7 @@ class Following:
         share = min(share, self.most)
         noisier = Fraction(isqrt(10**6 * pace.numerator // pace.denominator), 1000)  # a root
         lowest = max(self.lowest, min(self.lowest / noisier, self.factor * self.most))
-        density = min(max(self.factor * share, min(lowest, self.enough)), first.density)
+        density = min(max(self._wanted(share), min(lowest, self.enough)), first.density)
         rate = first.learning_rate
         if self.slowing is not None:
             stuck = min(share / at_first, Fraction(1)) if at_first else Fraction(1)
@@ -210,6 +213,14 @@ class Following:
             slower = 1 - slowing * min(2 * progress, Fraction(1)) * stuck
             rate *= max(min(clear, slower), Fraction(1, 10))
         return first.following(density, rate)
+
+    def _wanted(self, share: Fraction) -> Fraction:
+        """Return the density for a share of errors, whatever noise allows."""
+        wanted = self.factor * share
+        beyond = share - automatic.MANY_ERRORS
+        if self.factor_many is None or beyond <= 0:
+            return wanted
+        return wanted + (self.factor_many - self.factor) * beyond
 
     def _clear(self, share: Fraction) -> Fraction:
         """Return how far from guessing rules are: 1 if none errs, and 0 if half of the rows do.

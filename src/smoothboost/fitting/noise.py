@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
-from math import floor, inf, log, sqrt
+from math import floor, inf, isqrt, log, sqrt
 from typing import TYPE_CHECKING
 
 from smoothboost.fitting import automatic
@@ -43,6 +44,48 @@ def _adds_squares(plan: Plan) -> bool:
     """Tell whether delta buys more than adding budgets up does."""
     spent = sum((spend.epsilon * spend.count for spend in plan.spends), start=Fraction(0))
     return spent > plan.budget.per_row[0]
+
+
+def lowest_density(plan: Plan) -> Fraction:
+    """Return the smallest density at which choices still mean something."""
+    is_sharp = len(plan.stages) > 1 < plan.n_problems
+    times = automatic.FLOOR_TREES if is_sharp else automatic.FLOOR
+    needed = Fraction(times * min(plan.lost_rows, 1e18)).limit_denominator(10**6)
+    few = Fraction(0)
+    if plan.n_problems == 1:  # few votes cannot settle on rules for fewer rows than that
+        few = automatic.FEW / plan.n_rounds
+    n_rows = plan.measure.n_rows
+    assert plan.following is not None
+    most = min(plan.measure.density, plan.following.enough)
+    return min(max(needed / n_rows, few, Fraction(1, n_rows)), most)
+
+
+def learns_by_heart(n_problems: int, candidates: Candidates) -> bool:
+    """Tell whether there are so many rules that the best one of each round fits chance."""
+    return n_problems == 1 and candidates.choices[0].n_tests > 1
+
+
+def blunted(plan: Plan, candidates: Candidates) -> Plan:
+    """Return a plan whose choices of rules are no sharper than helps.
+
+    Notes
+    -----
+    Guarantee: no rate grows, so nothing costs more than it did
+    (docs/privacy/pair-rules.md#no-sharper-than-helps).
+    """
+    if plan.following is None or not learns_by_heart(plan.n_problems, candidates):
+        return plan
+    (stage,) = plan.stages
+    most = automatic.SHARPEST * 1000 / isqrt(10**6 * plan.n_rounds)
+    most *= stage.choice.unit / (1 << plan.measure.unit_bits)
+    if plan.mechanism is not None and stage.rate <= most:
+        return plan
+    plan = replace(plan, stages=(replace(stage, rate=most),), blunt=True)
+    assert plan.following is not None
+    following = replace(plan.following, lowest=lowest_density(plan))
+    if following.is_rare:  # as declared
+        following = following.for_rarer(following.most, plan.measure.n_rows)
+    return replace(plan, following=following)
 
 
 def link_pays(plan: Plan, candidates: Candidates) -> bool:

@@ -28,7 +28,15 @@ from smoothboost.fitting.following import (
     root_rate,
     share_options,
 )
-from smoothboost.fitting.noise import asks, is_quiet, link_pays, sees_clearly
+from smoothboost.fitting.noise import (
+    asks,
+    blunted,
+    is_quiet,
+    learns_by_heart,
+    link_pays,
+    lowest_density,
+    sees_clearly,
+)
 from smoothboost.fitting.plan_text import plan_table
 from smoothboost.fitting.pricing import Budget, Look, Stage, is_ordinary, price
 from smoothboost.fitting.problems import fewest_served, least_share, opening_votes
@@ -41,7 +49,7 @@ from smoothboost.privacy.accountant import (
     proven_epsilon,
 )
 from smoothboost.privacy.factored import select
-from smoothboost.privacy.mechanisms import MECHANISMS, Maximum, Selection
+from smoothboost.privacy.mechanisms import MECHANISMS, Exponential, Maximum, Selection
 
 
 @dataclass(frozen=True)
@@ -89,6 +97,8 @@ class Plan:
         two classes turns out to be rare.
     plain_link : bool
         Whether the look at links only says if the rules beat naming the largest class.
+    blunt : bool
+        Whether rules are drawn with less than the budget, or without one, as that helps.
     cost : Cost or None
         What the fit will take on this machine, if that was asked for.
     """
@@ -112,6 +122,7 @@ class Plan:
     most_opening: int = 0
     asks: int = 0
     plain_link: bool = False
+    blunt: bool = False
     cost: Cost | None = None
 
     def __str__(self) -> str:
@@ -163,12 +174,12 @@ class Plan:
 
         Kinds of a round's choices are numbers, and kinds of looks names.
         """
-        mechanism = self._mechanism
         if isinstance(kind, int):
-            return select(mechanism, scores, self.stages[kind].rate_of(done))
+            drawn = Exponential if self.blunt and self.mechanism is None else self._mechanism
+            return select(drawn, scores, self.stages[kind].rate_of(done))
         look = self.look(kind)
         assert look is not None
-        return select(mechanism, scores, look.rate)
+        return select(self._mechanism, scores, look.rate)
 
     def look_noise(self, kind: str) -> Fraction:
         """Return what share of the rows a look at counts loses to noise."""
@@ -238,7 +249,7 @@ class Plan:
     @property
     def noise(self) -> float:
         """How much score the first kind may lose to noise in the last round: ln(options) / eta."""
-        if self.mechanism is None:
+        if self.mechanism is None and not self.blunt:
             return 0.0
         return log(self.n_candidates) / self.exponent if self.exponent else inf
 
@@ -289,10 +300,10 @@ def make_plan(
         return plan if sees_clearly(plan) else _settled(*task, automatic.FEW_LOOKS)
 
     if n_rounds != "auto":
-        return attempt(n_rounds)
+        return blunted(attempt(n_rounds), candidates)
     options = _round_options(n_rows, candidates, _n_problems(class_weights))
     if budget.epsilon is None:
-        return attempt(options[-1])
+        return blunted(attempt(options[-1]), candidates)
     low, high = 0, len(options)
     while high - low > 1:
         middle = (low + high) // 2
@@ -300,7 +311,7 @@ def make_plan(
             low = middle
         else:
             high = middle
-    return attempt(options[low])
+    return blunted(attempt(options[low]), candidates)
 
 
 def _round_options(n_rows: int, candidates: Candidates, n_problems: int) -> list[int]:
@@ -337,7 +348,9 @@ def _settled(
         weights = tuple((Fraction(1), weight) for weight in class_weights)
     votes = ceil(Fraction(rounds, n_problems))  # times the rules of a round
     at_once = candidates.n_rules
-    noisy = 0 if budget.epsilon is None else votes
+    noisy = votes
+    if budget.epsilon is None and not learns_by_heart(n_problems, candidates):
+        noisy = 0
     n_looks = asked.constants.looks_for(votes, most_looks)
     rate = _rate(asked, votes, at_once) / at_once
     if budget.epsilon is None and at_once > 1 == n_problems and asked.learning_rate == "auto":
@@ -407,7 +420,7 @@ def _rate(asked: Asked, votes: int, at_once: int) -> Fraction:
 
 def _with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
     """Add the looks that are worth it, price everything, and set the density's floor."""
-    last = _last_looks(plan, asked)
+    last = _last_looks(plan, candidates, asked)
     looks = [*_first_looks(plan, asked), *last]
     if sum(look.share for look in looks) >= 1:
         looks = [look for look in looks if look.name != "rarer"]
@@ -429,7 +442,7 @@ def _with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
         return priced
     priced = replace(priced, asks=asks(priced, candidates, asked))
     assert priced.following is not None
-    following = replace(priced.following, lowest=_lowest_density(priced))
+    following = replace(priced.following, lowest=lowest_density(priced))
     if asked.declared and plan.n_problems == 1 and priced.look("error") is not None:
         # A class that no look could see would leave the choices to noise.
         believed = max(following.supposed[0], priced.look_noise("error"))
@@ -448,20 +461,6 @@ def _with_resort(plan: Plan, candidates: Candidates) -> Plan:
     return plan
 
 
-def _lowest_density(plan: Plan) -> Fraction:
-    """Return the smallest density at which choices still mean something."""
-    is_sharp = len(plan.stages) > 1 < plan.n_problems
-    times = automatic.FLOOR_TREES if is_sharp else automatic.FLOOR
-    needed = Fraction(times * min(plan.lost_rows, 1e18)).limit_denominator(10**6)
-    few = Fraction(0)
-    if plan.n_problems == 1:  # few votes cannot settle on rules for fewer rows than that
-        few = automatic.FEW / plan.n_rounds
-    n_rows = plan.measure.n_rows
-    assert plan.following is not None
-    most = min(plan.measure.density, plan.following.enough)
-    return min(max(needed / n_rows, few, Fraction(1, n_rows)), most)
-
-
 def _first_looks(plan: Plan, asked: Asked) -> list[Look]:
     """Return the looks at counts, before, between and after the rounds, with their shares."""
     counts = {}
@@ -478,7 +477,7 @@ def _first_looks(plan: Plan, asked: Asked) -> list[Look]:
     ]
 
 
-def _last_looks(plan: Plan, asked: Asked) -> list[Look]:
+def _last_looks(plan: Plan, candidates: Candidates, asked: Asked) -> list[Look]:
     """Return the looks after the last round, at links and thresholds, with their shares."""
     link, cut = (automatic.share_of(name, plan.budget.delta) for name in ("link", "threshold"))
     if asked.calibrate != "auto":
@@ -486,7 +485,8 @@ def _last_looks(plan: Plan, asked: Asked) -> list[Look]:
     if not link:
         return []
     votes, at_once = plan.measure.n_rounds, plan.n_rules
-    links = LinkOptions(votes, plan.n_problems, at_once, plan.following is not None)
+    follows, n_tests = plan.following is not None, candidates.choices[0].n_tests
+    links = LinkOptions(votes, plan.n_problems, at_once, follows, n_tests=n_tests)
     n_options = len(links) * (2 if plan.most_opening else 1)  # one class for everybody as often
     looks = [Look("link", n_options, LINK_RANGE, 1, link)]
     if asked.cut_look:

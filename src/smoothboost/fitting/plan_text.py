@@ -12,6 +12,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from smoothboost._validate import typed
+from smoothboost.fitting import automatic
 from smoothboost.privacy.guarantee import LOOKED_AT
 
 if TYPE_CHECKING:
@@ -135,8 +136,12 @@ def _density(plan: Plan) -> str:
         start = f"{float(following.factor):g} times the share of its class"
     mass = ceil(plan.lowest_density * plan.measure.n_rows)
     rare = ", less for a rare class" if plan.lowest_density < following.lowest else ""
+    more = ""
+    if following.factor_many is not None:
+        many, beyond = map(float, (following.factor_many, automatic.MANY_ERRORS))
+        more = f" ({many:g} times what is beyond {beyond:g})"
     return (
-        f"{start} at first, then {float(following.factor):g} times the share of errors, "
+        f"{start} at first, then {float(following.factor):g} times the share of errors{more}, "
         f"from {float(following.lowest):.2g} to {float(largest):g}{rare} "
         f"(no row weighs more than 1/{mass:,})"
     )
@@ -157,7 +162,8 @@ def _learning_rate(plan: Plan) -> str:
 def _budget_rows(plan: Plan) -> list[tuple[str, str]]:
     """Say how private the outcome will be."""
     if plan.mechanism is None:
-        return [("privacy", "none (epsilon=None)")]
+        noise = [("noise of a choice", noise_words(plan))] if plan.blunt else []
+        return [*noise, ("privacy", "none (epsilon=None)")]
     budget = plan.budget
     return [
         ("mechanism", f"{plan.mechanism}, {plan.calibration} constants"),
@@ -193,10 +199,11 @@ def noise_words(plan: Plan) -> str:
     if share_words(plan) == "all":
         return "off by all of the rows: rules will be as good as random"
     rows = f"{plan.lost_rows:,.0f}" if plan.lost_rows >= 1 else "less than one"
-    return (
+    words = (
         f"off by about {share_words(plan)} of the rows ({rows}): a rule must beat the others by as "
         "much to be found"
     )
+    return f"{words}; no less, as rules of two tests then learn rows by heart" * plan.blunt or words
 
 
 @dataclass(frozen=True)

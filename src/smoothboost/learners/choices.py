@@ -7,7 +7,7 @@ either the round that goes on from there or the finished rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import floor
@@ -51,6 +51,8 @@ class Choice:
         How many units of weight a unit of score is.
     besides : str, default ""
         What a plan says of options that compete in some rounds only.
+    n_tests : int, default 1
+        How many tests of a row one of the options, at most, puts together.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Choice:
     share: Fraction = Fraction(1)
     unit: Fraction = Fraction(1)
     besides: str = ""
+    n_tests: int = 1
 
 
 class Round(Protocol):
@@ -195,7 +198,7 @@ class RuleCandidates:
 
     needs = Needs()
     even = False
-    n_rules = 1
+    n_rules = n_tests = 1
     numbers: tuple[tuple[int, int], ...] = ()
     placeable: tuple[tuple[int, int], ...] | None = None
     now_and_then: tuple[Candidates, int] | None = None
@@ -242,7 +245,8 @@ class RuleCandidates:
             return self.n_rules * self.score_range(measure.peak(n_votes), rounding)
 
         unit = Fraction(1, self.n_rules)  # a score adds up what each rule gets right
-        return (Choice("rule", self.n_options, score_range, paper_factor=4, unit=unit),)
+        rule = Choice("rule", self.n_options, score_range, paper_factor=4, unit=unit)
+        return (replace(rule, n_tests=self.n_tests),)
 
     @property
     def n_choices(self) -> int:

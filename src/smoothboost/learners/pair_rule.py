@@ -144,6 +144,7 @@ class PairCandidates(RuleCandidates):
     """
 
     needs = Needs(pairs=True)
+    n_tests = 2
 
     def __init__(
         self,

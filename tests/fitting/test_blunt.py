@@ -1,0 +1,168 @@
+"""Rules of two tests are chosen no more sharply than helps, whatever the budget."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import isclose, sqrt
+
+import numpy as np
+import pytest
+
+from smoothboost import (
+    Numeric,
+    Schema,
+    SeededNoiseWarning,
+    SmoothBoostClassifier,
+    WeakPrivacyWarning,
+    datasets,
+)
+from smoothboost.fitting import automatic
+from smoothboost.fitting.calibrating import LinkOptions
+from smoothboost.fitting.following import Following
+from smoothboost.fitting.plan import make_plan
+from smoothboost.privacy.mechanisms import Exponential, Maximum
+
+pytestmark = pytest.mark.filterwarnings(
+    f"ignore::{SeededNoiseWarning.__module__}.{SeededNoiseWarning.__name__}",
+    f"ignore::{WeakPrivacyWarning.__module__}.{WeakPrivacyWarning.__name__}",
+)
+
+DEMO = datasets.load_demo(n_rows=600, n_test=10)
+
+
+def planned(n_rows=30_000, schema=DEMO.schema, **options):
+    options = {"delta": 1e-5, "learner": "pair_rule"} | options
+    return SmoothBoostClassifier(schema, **options).plan(n_rows)
+
+
+CASES = [
+    (("epsilon", epsilon), ("delta", delta), ("n_rows", n_rows))
+    for epsilon in (0.1, 1.0, 5.0, 10.0, 30.0, 100.0)
+    for delta in (0.0, 1e-5)
+    for n_rows in (500, 30_000)
+]
+
+
+def test_no_choice_costs_more_than_it_did_and_looks_cost_the_same(monkeypatch):
+    usual = {key: planned(**dict(key)) for key in CASES}
+    monkeypatch.setattr(automatic, "SHARPEST", Fraction(10**9))
+    make_plan.cache_clear()
+    sharp = {key: planned(**dict(key)) for key in CASES}
+    make_plan.cache_clear()
+    changed = 0
+    for key, sharp_plan in sharp.items():
+        plan = usual[key]
+        assert not sharp_plan.blunt
+        assert plan.n_rounds == sharp_plan.n_rounds
+        assert plan.looks == sharp_plan.looks
+        assert plan.spent <= sharp_plan.spent <= dict(key)["epsilon"]
+        pairs = zip(plan.stages[0].losses, sharp_plan.stages[0].losses, strict=True)
+        if plan.blunt:
+            changed += 1
+            assert all(loss < other for loss, other in pairs)
+            assert plan.spent < sharp_plan.spent
+        else:
+            assert plan == sharp_plan
+    assert 4 <= changed < len(CASES)  # or nothing was compared
+
+
+def test_the_limit_is_one_number_over_the_root_of_the_rounds_for_each_row():
+    for n_rows in (500, 8000, 200_000):
+        plan = planned(n_rows, epsilon=1000.0)
+        (stage,) = plan.stages
+        for_a_row = stage.rate * (1 << plan.measure.unit_bits)
+        assert plan.blunt
+        assert isclose(for_a_row, automatic.SHARPEST / sqrt(plan.n_rounds), rel_tol=1e-3)
+        assert isclose(plan.lost_rows * for_a_row, np.log(plan.n_candidates))
+        assert "learn rows by heart" in str(plan)
+
+
+def test_budgets_beyond_the_limit_choose_alike_and_so_does_none():
+    plans = [planned(epsilon=epsilon) for epsilon in (50.0, 100.0, 900.0, None)]
+    assert all(plan.blunt for plan in plans)
+    assert len({(plan.n_rounds, plan.stages[0].rate) for plan in plans}) == 1
+    assert len({plan.following for plan in plans}) == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"learner": "auto"},
+        {"learner": "one_rule"},
+        {"learner": "top_down"},
+        {"density": 0.3},
+        {"density": 0.3, "learning_rate": 0.4, "n_rounds": 19},
+        {"calibration": "paper", "learning_rate": 0.4},
+    ],
+)
+@pytest.mark.parametrize("epsilon", [100.0, None])
+def test_rules_of_one_test_trees_and_given_densities_are_as_sharp_as_the_budget(options, epsilon):
+    plan = planned(epsilon=epsilon, **options)
+    assert not plan.blunt
+    assert "by heart" not in str(plan)
+    assert epsilon is None or plan.spent > 99 or plan.calibration == "paper"
+
+
+def test_several_classes_are_as_sharp_as_the_budget():
+    schema = Schema({"x": Numeric(0, 9, missing=False)}, target=["a", "b", "c"])
+    assert not planned(schema=schema, epsilon=100.0).blunt
+
+
+def test_without_a_budget_rules_are_drawn_and_looks_are_not():
+    plan = planned(epsilon=None)
+    scores = np.array([3, 1, 2])
+    assert isinstance(plan.selection(0, scores, 0), Exponential)
+    assert isinstance(plan.selection("error", scores, 0), Maximum)
+    assert plan.spent is None
+    clf = SmoothBoostClassifier(DEMO.schema, epsilon=None, learner="pair_rule")
+    first, again = (clf.fit(DEMO.data, DEMO.target).model_.content_hash for _ in range(2))
+    clf.set_params(random_state=1)
+    other = clf.fit(DEMO.data, DEMO.target).model_.content_hash
+    assert first == again != other
+    assert not clf.privacy_.holds
+    assert clf.privacy_.spent is None
+
+
+def test_a_declared_rare_class_keeps_its_small_density():
+    rates = {DEMO.schema.target[0]: 0.99, DEMO.schema.target[1]: 0.01}
+    schema = Schema(DEMO.schema.columns, DEMO.schema.target, base_rates=rates)
+    plan = planned(schema=schema, epsilon=100.0)
+    assert plan.blunt
+    assert plan.following.is_rare
+    assert plan.following.lowest <= Fraction(2, 100)
+
+
+def test_votes_of_many_rules_with_two_tests_may_have_flatter_links():
+    for votes, more in ((69, False), (99, True), (199, True)):
+        usual = LinkOptions(votes, 1, follows=True).slopes
+        slopes = LinkOptions(votes, 1, follows=True, n_tests=2).slopes
+        assert set(usual) <= set(slopes)
+        assert (min(slopes) < min(LinkOptions(69, 1, follows=True).slopes) / 2) == more
+        assert (slopes == usual) == (votes != 99)
+
+
+def test_errors_beyond_a_quarter_count_more_and_continuously():
+    half = Fraction(1, 2)
+    plain = Following((1,), Fraction(2), Fraction(0), None, (half,))
+    more = replace(plain, factor_many=Fraction(14, 5))
+    measure = planned(epsilon=1.0).measure
+
+    def density(following, share):
+        return following.measure(measure, share, share, Fraction(0)).density
+
+    for share in (Fraction(1, 1000), Fraction(1, 10), Fraction(1, 4)):
+        assert density(more, share) == density(plain, share) == 2 * share
+    assert density(more, Fraction(3, 10)) == Fraction(6, 10) + Fraction(4, 100)
+    assert density(more, half) == measure.density  # never above the plan's
+
+
+@pytest.mark.parametrize("learner", ["auto", "pair_rule", "top_down"])
+def test_only_many_noisy_votes_of_two_classes_count_them_so(learner):
+    for epsilon in (0.05, 0.3, 1.0, 30.0, None):
+        plan = planned(epsilon=epsilon, learner=learner)
+        is_noisy = epsilon is not None or plan.blunt
+        expected = automatic.FACTOR_MANY if is_noisy and plan.n_votes >= automatic.LONG else None
+        assert plan.following.factor_many == expected
+    schema = Schema({"x": Numeric(0, 9, missing=False)}, target=["a", "b", "c"])
+    assert planned(200_000, schema, epsilon=10.0, learner=learner).following.factor_many is None

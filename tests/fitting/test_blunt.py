@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from math import isclose, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from smoothboost import (
 from smoothboost.fitting import automatic
 from smoothboost.fitting.calibrating import LinkOptions
 from smoothboost.fitting.following import Following
-from smoothboost.fitting.plan import make_plan
+from smoothboost.fitting.plan import Plan, make_plan
 from smoothboost.privacy.mechanisms import Exponential, Maximum
 
 pytestmark = pytest.mark.filterwarnings(
@@ -31,12 +32,12 @@ pytestmark = pytest.mark.filterwarnings(
 DEMO = datasets.load_demo(n_rows=600, n_test=10)
 
 
-def planned(n_rows=30_000, schema=DEMO.schema, **options):
-    options = {"delta": 1e-5, "learner": "pair_rule"} | options
+def planned(n_rows: int = 30_000, schema: Schema = DEMO.schema, **changes: Any) -> Plan:
+    options: dict[str, Any] = {"delta": 1e-5, "learner": "pair_rule"} | changes
     return SmoothBoostClassifier(schema, **options).plan(n_rows)
 
 
-CASES = [
+CASES: list[tuple[tuple[str, Any], ...]] = [
     (("epsilon", epsilon), ("delta", delta), ("n_rows", n_rows))
     for epsilon in (0.1, 1.0, 5.0, 10.0, 30.0, 100.0)
     for delta in (0.0, 1e-5)

@@ -79,6 +79,13 @@ def test_the_limit_is_one_number_over_the_root_of_the_rounds_for_each_row():
         assert "learn rows by heart" in str(plan)
 
 
+@pytest.mark.parametrize("n_rows", [2, 20, 200])
+def test_few_rows_are_not_lost_in_it(n_rows):
+    plan = planned(n_rows, epsilon=None)
+    assert plan.blunt
+    assert isclose(plan.lost_rows, n_rows / 25, rel_tol=0.01)
+
+
 def test_budgets_beyond_the_limit_choose_alike_and_so_does_none():
     plans = [planned(epsilon=epsilon) for epsilon in (50.0, 100.0, 900.0, None)]
     assert all(plan.blunt for plan in plans)

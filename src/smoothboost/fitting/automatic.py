@@ -156,12 +156,12 @@ It takes the first of these shares at which noise is no larger than the next num
 RESORT_NOISE, RESORT_TIMES = 0.04, 3
 """Naming the largest class is so many times as likely beforehand: noise is to speak for no rule."""
 
-SHARPEST = Fraction(3)
+SHARPEST, BLUNTEST = Fraction(3), Fraction(1, 25)
 """How much more likely, in natural logs, a row that it gets right may make a rule with two tests.
 
 Over the root of the number of rounds. There are so many such rules that the best one of each round
 learns rows by heart. What a larger budget would buy is not spent, and without one they are drawn
-all the same: of two classes.
+all the same: of two classes, and so that no choice loses more than the second share of the rows.
 """
 
 CONSTANTS = 0.25

@@ -76,7 +76,9 @@ def blunted(plan: Plan, candidates: Candidates) -> Plan:
     if plan.following is None or not learns_by_heart(plan.n_problems, candidates):
         return plan
     (stage,) = plan.stages
-    most = automatic.SHARPEST * 1000 / isqrt(10**6 * plan.n_rounds)
+    lost = automatic.BLUNTEST * plan.measure.n_rows
+    told = Fraction(log(plan.n_candidates)).limit_denominator(1000)
+    most = max(automatic.SHARPEST * 1000 / isqrt(10**6 * plan.n_rounds), told / lost)
     most *= stage.choice.unit / (1 << plan.measure.unit_bits)
     if plan.mechanism is not None and stage.rate <= most:
         return plan

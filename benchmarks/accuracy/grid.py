@@ -19,6 +19,8 @@ from benchmarks.accuracy.methods import (
 from benchmarks.accuracy.sources import REAL, Source
 from benchmarks.accuracy.tables import MADE
 
+DRAWN = {"pair_rule"}
+"""Whose fits are drawn at random even without privacy."""
 TOO_LARGE = {("pair_rule", "wide"), ("pair_rule", "26_classes")}
 """More pairs of columns than a fit takes; and fits of several minutes each, of many classes."""
 
@@ -141,10 +143,5 @@ def _fits(
         # Without noise neither the seed nor delta matters, and one fit on each fold will do.
         if epsilon is not None:
             yield Fit(source, name, epsilon, delta, fold, seed)
-        elif seed == 0 or is_drawn(source, name):
+        elif seed == 0 or name in DRAWN:
             yield Fit(source, name, None, PURE, fold, seed)
-
-
-def is_drawn(source: Source, name: str) -> bool:
-    """Tell whether a method's fits are drawn at random even without privacy: pair rules are."""
-    return name == "pair_rule" and n_classes(source) == 2

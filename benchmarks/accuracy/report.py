@@ -22,7 +22,7 @@ FULL_REPEATS = """\
 Adult: its canonical split, seeds 0 to 9. Cod-RNA and Mushroom:
 `KFold(5, shuffle=True, random_state=0)`, on every fold seeds 0 and 1, or 0 to 7. Generated tables:
 seeds 0 to 9 of the noise, of *interaction* 0 to 39. Models without privacy: once on every fold,
-but for pair rules of two classes, which are drawn then too: with every seed."""
+but for pair rules, which are drawn then too: with every seed."""
 FAST_REPEATS = "A test with few rows and repeats: its numbers mean nothing."
 FILE_REPEATS = "`KFold(5, shuffle=True, random_state=0)`, seeds 0 and 1 on every fold."
 LOST = "Every cell in which a private peer's mean is above that of our defaults."

@@ -128,7 +128,10 @@ def test_plan_divides_the_budget_among_rules_and_looks(folder, delta):
 def test_plan_says_what_the_density_starts_with_and_follows(folder):
     plan = ("plan", "schema.json", "--rows", 60_000, "--epsilon", 2)
     first = " ".join(run(*plan).stdout.split())
-    assert "0.8 at first, then 2 times the share of errors (2.8 times what is beyond 0.25), fr" in first
+    assert (
+        "0.8 at first, then 2 times the share of errors (2.8 times what is beyond 0.25), fr"
+        in first
+    )
     assert "errors are counted after 1, 3, 9, 29 and 89 rounds" in first
     assert "rounds 99, of 3 rules each; the first at 5/16 of the last one's rate" in first
     more = " ".join(run(*plan[:-1], 50).stdout.split())

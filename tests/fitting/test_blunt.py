@@ -112,9 +112,13 @@ def test_rules_of_one_test_trees_and_given_densities_are_as_sharp_as_the_budget(
     assert epsilon is None or plan.spent > 99 or plan.calibration == "paper"
 
 
-def test_several_classes_are_as_sharp_as_the_budget():
-    schema = Schema({"x": Numeric(0, 9, missing=False)}, target=["a", "b", "c"])
-    assert not planned(schema=schema, epsilon=100.0).blunt
+def test_of_several_classes_the_rounds_of_each_set_the_limit():
+    columns = {name: Numeric(0, 9, missing=False) for name in "xy"}
+    plan = planned(schema=Schema(columns, target=["a", "b", "c"]), epsilon=1000.0)
+    for_a_row = plan.stages[0].rate * (1 << plan.measure.unit_bits)
+    assert plan.blunt
+    assert plan.n_votes < plan.n_rounds
+    assert isclose(for_a_row, automatic.SHARPEST / sqrt(plan.n_votes), rel_tol=1e-3)
 
 
 def test_without_a_budget_rules_are_drawn_and_looks_are_not():
@@ -165,12 +169,12 @@ def test_errors_beyond_a_quarter_count_more_and_continuously():
     assert density(more, half) == measure.density  # never above the plan's
 
 
-@pytest.mark.parametrize("learner", ["auto", "pair_rule", "top_down"])
+@pytest.mark.parametrize("learner", ["auto", "one_rule", "pair_rule", "top_down"])
 def test_only_many_noisy_votes_of_two_classes_count_them_so(learner):
     for epsilon in (0.05, 0.3, 1.0, 30.0, None):
         plan = planned(epsilon=epsilon, learner=learner)
-        is_noisy = epsilon is not None or plan.blunt
-        expected = automatic.FACTOR_MANY if is_noisy and plan.n_votes >= automatic.LONG else None
+        is_long = epsilon is not None and plan.n_votes >= automatic.LONG
+        expected = automatic.FACTOR_MANY if is_long and learner == "auto" else None
         assert plan.following.factor_many == expected
     schema = Schema({"x": Numeric(0, 9, missing=False)}, target=["a", "b", "c"])
     assert planned(200_000, schema, epsilon=10.0, learner=learner).following.factor_many is None

@@ -85,10 +85,12 @@ class Asked:
         pace: Fraction = self.constants.pace_of(at, n_votes) if self.follows else Fraction(1)
         return pace
 
-    def following(self, after: tuple[int, ...], n_problems: int, noisy: int) -> Following | None:
+    def following(
+        self, after: tuple[int, ...], n_problems: int, noisy: int, at_once: int
+    ) -> Following | None:
         """Return how density and rate follow looks after so many rounds, if they do.
 
-        `noisy` is how many votes of a problem are noisy: all, or none without privacy.
+        `noisy` is how many votes of a problem are noisy, all or none, each of `at_once` rules.
         """
         if not self.follows:
             return None
@@ -97,7 +99,7 @@ class Asked:
         rare = self.constants.RARE if n_problems == 1 else Fraction(0)
         more = automatic.SLOWING_MORE if noisy >= automatic.MANY_VOTES else Fraction(0)
         factor, enough = automatic.FACTOR, Fraction(1)
-        many = automatic.FACTOR_MANY if noisy >= automatic.LONG and n_problems == 1 else None
+        is_long = n_problems == 1 < at_once and noisy >= automatic.LONG
         if n_problems > 1:
             factor = automatic.FACTOR_MORE_CLASSES
             enough = factor / n_problems
@@ -110,6 +112,6 @@ class Asked:
             rare,
             slowing_more=more,
             enough=enough,
-            factor_many=many,
+            factor_many=automatic.FACTOR_MANY if is_long else None,
             hidden=self.constants.HIDDEN,
         )

@@ -69,8 +69,8 @@ there. Of two classes no more errors are believed than that; several keep away f
 MANY_ERRORS, FACTOR_MANY, LONG = Fraction(1, 4), Fraction(14, 5), 49
 """Of two classes, errors beyond this share count so many times; with so many noisy votes or more.
 
-Rows that are wrong so often are mostly chance: with more of the others beside them, less is learned
-by heart.
+That is where a round makes several rules. Rows that are wrong so often are mostly chance: with more
+of the others beside them, less is learned by heart.
 """
 SERVED, ALWAYS_SERVED = Fraction(7, 5), Fraction(4, 5)
 """A class of several has rounds if its rows are this many times what a choice loses to noise.
@@ -161,7 +161,7 @@ SHARPEST, BLUNTEST = Fraction(3), Fraction(1, 25)
 
 Over the root of the number of rounds. There are so many such rules that the best one of each round
 learns rows by heart. What a larger budget would buy is not spent, and without one they are drawn
-all the same: of two classes, and so that no choice loses more than the second share of the rows.
+all the same. No choice is to lose more than the second share of the rows by that.
 """
 
 CONSTANTS = 0.25

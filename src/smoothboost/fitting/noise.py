@@ -60,9 +60,9 @@ def lowest_density(plan: Plan) -> Fraction:
     return min(max(needed / n_rows, few, Fraction(1, n_rows)), most)
 
 
-def learns_by_heart(n_problems: int, candidates: Candidates) -> bool:
+def learns_by_heart(candidates: Candidates) -> bool:
     """Tell whether there are so many rules that the best one of each round fits chance."""
-    return n_problems == 1 and candidates.choices[0].n_tests > 1
+    return candidates.choices[0].n_tests > 1
 
 
 def blunted(plan: Plan, candidates: Candidates) -> Plan:
@@ -73,12 +73,12 @@ def blunted(plan: Plan, candidates: Candidates) -> Plan:
     Guarantee: no rate grows, so nothing costs more than it did
     (docs/privacy/pair-rules.md#no-sharper-than-helps).
     """
-    if plan.following is None or not learns_by_heart(plan.n_problems, candidates):
+    if plan.following is None or not learns_by_heart(candidates):
         return plan
     (stage,) = plan.stages
     lost = automatic.BLUNTEST * plan.measure.n_rows
     told = Fraction(log(plan.n_candidates)).limit_denominator(1000)
-    most = max(automatic.SHARPEST * 1000 / isqrt(10**6 * plan.n_rounds), told / lost)
+    most = max(automatic.SHARPEST * 1000 / isqrt(10**6 * plan.n_votes), told / lost)
     most *= stage.choice.unit / (1 << plan.measure.unit_bits)
     if plan.mechanism is not None and stage.rate <= most:
         return plan

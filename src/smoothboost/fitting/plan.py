@@ -349,7 +349,7 @@ def _settled(
     votes = ceil(Fraction(rounds, n_problems))  # times the rules of a round
     at_once = candidates.n_rules
     noisy = votes
-    if budget.epsilon is None and not learns_by_heart(n_problems, candidates):
+    if budget.epsilon is None and not learns_by_heart(candidates):
         noisy = 0
     n_looks = asked.constants.looks_for(votes, most_looks)
     rate = _rate(asked, votes, at_once) / at_once
@@ -380,7 +380,7 @@ def _settled(
         automatic.COOLING if asked.learning_rate == "auto" else Fraction(1),
         n_problems,
         weights,
-        asked.following(look_times(votes, n_looks), n_problems, noisy),
+        asked.following(look_times(votes, n_looks), n_problems, noisy, at_once),
         n_rules=at_once,
         paces=tuple(asked.pace_of(at // n_problems, votes) for at in range(rounds)),
         opening=opening,

@@ -86,6 +86,27 @@ def test_few_rows_are_not_lost_in_it(n_rows):
     assert isclose(plan.lost_rows, n_rows / 25, rel_tol=0.01)
 
 
+def test_a_small_class_of_several_is_not_lost_in_it():
+    random = np.random.default_rng(0)
+    X = random.uniform(0, 10, (300, 4))
+    y = np.where(X[:, 0] > 9.6, "c", np.where(X[:, 1] > 5, "b", "a"))
+    columns = {f"x{at}": Numeric(0, 10, bins=64, missing=False) for at in range(4)}
+    schema = Schema(columns, target=["a", "b", "c"])
+    assert planned(300, schema, epsilon=None).lost_rows < 5
+    clf = SmoothBoostClassifier(schema, epsilon=None, learner="pair_rule").fit(X, y)
+    assert (clf.predict(X)[y == "c"] == "c").mean() > 0.5
+
+
+@pytest.mark.parametrize("epsilon", [1e5, None])
+def test_no_budget_is_called_too_small_for_a_declared_class(epsilon, recwarn):
+    rates = {DEMO.schema.target[0]: 0.99, DEMO.schema.target[1]: 0.01}
+    schema = Schema(DEMO.schema.columns, DEMO.schema.target, base_rates=rates)
+    clf = SmoothBoostClassifier(schema, epsilon=epsilon, learner="pair_rule", random_state=0)
+    assert clf.plan(600).blunt
+    clf.fit(DEMO.data, DEMO.target)
+    assert not [w for w in recwarn if "cannot serve" in str(w.message)]
+
+
 def test_budgets_beyond_the_limit_choose_alike_and_so_does_none():
     plans = [planned(epsilon=epsilon) for epsilon in (50.0, 100.0, 900.0, None)]
     assert all(plan.blunt for plan in plans)

@@ -161,7 +161,8 @@ SHARPEST, BLUNTEST = Fraction(3), Fraction(1, 25)
 
 Over the root of the number of rounds. There are so many such rules that the best one of each round
 learns rows by heart. What a larger budget would buy is not spent, and without one they are drawn
-all the same. No choice is to lose more than the second share of the rows by that.
+all the same. No choice is to lose more than the second share of the rows by that, over the number
+of problems, or than half of a class's declared share.
 """
 
 CONSTANTS = 0.25

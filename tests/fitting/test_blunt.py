@@ -199,3 +199,15 @@ def test_only_many_noisy_votes_of_two_classes_count_them_so(learner):
         assert plan.following.factor_many == expected
     schema = Schema({"x": Numeric(0, 9, missing=False)}, target=["a", "b", "c"])
     assert planned(200_000, schema, epsilon=10.0, learner=learner).following.factor_many is None
+
+
+@pytest.mark.parametrize("epsilon", [1e6, None])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_table_of_one_class_is_seen_to_be_one(epsilon, seed):
+    X = np.random.default_rng(seed).uniform(0, 10, (300, 4))
+    columns = {f"x{at}": Numeric(0, 10, bins=32, missing=False) for at in range(4)}
+    schema = Schema(columns, target=[0, 1])
+    clf = SmoothBoostClassifier(schema, epsilon=epsilon, learner="pair_rule", random_state=seed)
+    clf.fit(X, np.zeros(300, dtype=int))
+    assert (clf.predict(X) == 0).all()
+    assert clf.plan(300).lowest_density * 300 >= clf.plan(300).lost_rows

@@ -121,6 +121,8 @@ class Following:
         The largest density that is asked for because choices are noisy.
     factor_many : Fraction, optional
         What stands for the factor for errors beyond a share of `automatic.MANY_ERRORS`.
+    least : Fraction, default 0
+        The smallest density even for a rare class: where choices are no sharper than helps.
     hidden : float, default 0.1
         A rare class is hidden if a choice of a rule loses more to noise than this part of its rows.
     """
@@ -135,6 +137,7 @@ class Following:
     slowing_more: Fraction = Fraction(0)
     enough: Fraction = Fraction(1)
     factor_many: Fraction | None = None
+    least: Fraction = Fraction(0)
     hidden: float = automatic.HIDDEN
 
     def for_rarer(self, share: Fraction, n_rows: int) -> Following:
@@ -156,7 +159,7 @@ class Following:
         known = replace(self, most=share)
         if not known.is_rare:
             return known
-        enough = max(self.factor * share, Fraction(1, n_rows))
+        enough = max(self.factor * share, Fraction(1, n_rows), self.least)
         return replace(known, lowest=min(self.lowest, enough))
 
     def for_class(self, share: Fraction) -> Following:

@@ -85,7 +85,8 @@ def blunted(plan: Plan, candidates: Candidates) -> Plan:
         return plan
     plan = replace(plan, stages=(replace(stage, rate=most),), blunt=True)
     assert plan.following is not None
-    following = replace(plan.following, lowest=lowest_density(plan))
+    lowest = lowest_density(plan)
+    following = replace(plan.following, lowest=lowest, least=lowest)
     if following.is_rare:  # as declared
         following = following.for_rarer(following.most, plan.measure.n_rows)
     return replace(plan, following=following)

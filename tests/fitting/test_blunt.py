@@ -107,6 +107,13 @@ def test_no_budget_is_called_too_small_for_a_declared_class(epsilon, recwarn):
     assert not [w for w in recwarn if "cannot serve" in str(w.message)]
 
 
+def test_a_class_of_next_to_nothing_may_be_declared():
+    rates = {DEMO.schema.target[0]: 1 - 1e-12, DEMO.schema.target[1]: 1e-12}
+    schema = Schema(DEMO.schema.columns, DEMO.schema.target, base_rates=rates)
+    for epsilon in (1.0, 100.0, None):
+        assert 10 < planned(1000, schema, epsilon=epsilon).lost_rows < 1000
+
+
 def test_budgets_beyond_the_limit_choose_alike_and_so_does_none():
     plans = [planned(epsilon=epsilon) for epsilon in (50.0, 100.0, 900.0, None)]
     assert all(plan.blunt for plan in plans)

@@ -89,7 +89,7 @@ def faults_of(guarantee: Guarantee) -> list[str]:
     ['It contradicts itself: 1 was spent for one row, and 0.5 was allowed.']
     """
     if guarantee.epsilon is None or guarantee.spent is None:
-        return ["The model is not private: it was made without noise."]
+        return ["The model is not private: it was made without a budget."]
     faults = []
     if guarantee.seeded:
         faults.append("The model is not private: its noise came from a seed.")

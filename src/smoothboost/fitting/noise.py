@@ -76,7 +76,8 @@ def blunted(plan: Plan, candidates: Candidates) -> Plan:
     if plan.following is None or not learns_by_heart(candidates):
         return plan
     (stage,) = plan.stages
-    least = min(plan.following.supposed)  # one half, if not declared
+    # One half each, if not declared; none of a class that is declared to be next to nothing.
+    least = min(filter(None, plan.following.supposed), default=Fraction(1))
     lost = min(automatic.BLUNTEST / plan.n_problems, least / 2) * plan.measure.n_rows
     told = Fraction(log(plan.n_candidates)).limit_denominator(1000)
     most = max(automatic.SHARPEST * 1000 / isqrt(10**6 * plan.n_votes), told / lost)

@@ -199,11 +199,11 @@ def noise_words(plan: Plan) -> str:
     if share_words(plan) == "all":
         return "off by all of the rows: rules will be as good as random"
     rows = f"{plan.lost_rows:,.0f}" if plan.lost_rows >= 1 else "less than one"
-    words = (
+    no_less = "; no less, as rules of two tests then learn rows by heart" if plan.blunt else ""
+    return (
         f"off by about {share_words(plan)} of the rows ({rows}): a rule must beat the others by as "
-        "much to be found"
+        f"much to be found{no_less}"
     )
-    return f"{words}; no less, as rules of two tests then learn rows by heart" * plan.blunt or words
 
 
 @dataclass(frozen=True)

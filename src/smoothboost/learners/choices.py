@@ -7,7 +7,7 @@ either the round that goes on from there or the finished rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import floor
@@ -245,8 +245,8 @@ class RuleCandidates:
             return self.n_rules * self.score_range(measure.peak(n_votes), rounding)
 
         unit = Fraction(1, self.n_rules)  # a score adds up what each rule gets right
-        rule = Choice("rule", self.n_options, score_range, paper_factor=4, unit=unit)
-        return (replace(rule, n_tests=self.n_tests),)
+        n_options, n_tests = self.n_options, self.n_tests
+        return (Choice("rule", n_options, score_range, 4, unit=unit, n_tests=n_tests),)
 
     @property
     def n_choices(self) -> int:

@@ -231,7 +231,7 @@ def _counted_releases(model: Model) -> list[Released]:
 def spending(guarantee: Guarantee) -> str:
     """Say how what the kinds could spend comes to what is proved, or that it is not said."""
     if guarantee.epsilon is None:
-        return "No budget was spent on them: they were made without noise."
+        return "No budget was spent on them: they were made without privacy."
     if not guarantee.by_kind or guarantee.spent is None:
         return (
             "This model does not say how its budget was divided among these: it comes from a file "

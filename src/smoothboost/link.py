@@ -38,8 +38,9 @@ class Link:
         weight is predicted. If a threshold was chosen privately, the weights that put it there.
     calibrated : bool, default False
         Whether slope and offset were chosen privately by the rows, or follow from the number of
-        rules and, where rounds asked about a rare class, from its declared or released share and
-        from which class was answered to be larger.
+        rules and, with two classes, the share of errors that was released; and where rounds asked
+        about a rare class, from its declared or released share and from which class was answered
+        to be larger.
 
     Examples
     --------
@@ -82,6 +83,21 @@ class Link:
     def threshold(self) -> float:
         """With two classes: the votes above which the second one is predicted."""
         return float(np.clip(self.offset - self.head_starts[1], -_FARTHEST, _FARTHEST))
+
+    def only_answer(self, n_votes: int) -> int | None:
+        """Return which of two classes is predicted for every row, if one is.
+
+        That is where the threshold lies beyond as many votes as there are.
+
+        Examples
+        --------
+        >>> link = Link(0.5, 12.0, (1.0, 1.0))
+        >>> link.only_answer(n_votes=3), link.only_answer(n_votes=99)
+        (0, None)
+        """
+        if abs(self.threshold) < n_votes:
+            return None
+        return 0 if self.threshold >= n_votes else 1 if self.threshold < -n_votes else None
 
     @property
     def head_starts(self) -> tuple[float, ...]:

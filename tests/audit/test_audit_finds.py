@@ -13,7 +13,7 @@ from smoothboost.auditing.domains import QUICK, SETTINGS, learner_of
 from smoothboost.auditing.exact import chosen, exact_checks
 from smoothboost.auditing.exhaustive import SET_RULE, Setting
 from smoothboost.auditing.statistical import setting_for, statistical_check
-from smoothboost.fitting import plan as plan_module
+from smoothboost.fitting import looks as looks_module
 from smoothboost.fitting.plan import Plan
 from smoothboost.learners import choices, one_rule, pair_rule, set_rule
 from smoothboost.learners.top_down import TopDownCandidates
@@ -81,7 +81,7 @@ def test_looks_that_are_charged_too_little_are_found(monkeypatch, name):
     settings = [setting for setting in chosen(QUICK, "one_rule", 0.0) if getattr(setting, name)]
     small = min(settings, key=lambda setting: (setting.n_classes, setting.n_rounds, setting.n_rows))
     assert all(check.passed for check in exact_checks([small], [Fraction(1, 10)]))
-    monkeypatch.setattr(plan_module, "COUNT_RANGE", 1)
+    monkeypatch.setattr(looks_module, "COUNT_RANGE", 1)
     assert not all(check.passed for check in exact_checks([small], [Fraction(1, 10)]))
 
 

@@ -24,7 +24,7 @@ from smoothboost.counting import measure
 from smoothboost.fitting import automatic
 from smoothboost.fitting.automatic import COOLING
 from smoothboost.fitting.boost import Booster, boost
-from smoothboost.fitting.calibrating import LinkOptions
+from smoothboost.fitting.noise import head_start
 from smoothboost.fitting.plan import make_plan
 from smoothboost.fitting.pricing import Budget
 from smoothboost.fitting.problems import candidates_of, engines_of
@@ -338,11 +338,15 @@ class TestWalking:
                 count_votes(replace(rule, about=problem.about), table.codes, votes)
         found = booster.propose().scores
         if n_classes > 2:
-            expected = booster._links.lead_scores(votes, table.labels)
+            links = booster._links
+            likely = links.constant[1]
+            ahead = head_start(plan, 1 - likely, likely)
+            assert ahead > 0
+            expected = links.with_head_start(links.lead_scores(votes, table.labels), ahead)
         else:
             counts = np.zeros((2, plan.n_rounds + 1), dtype=np.int64)
             np.add.at(counts, (table.labels, votes[np.arange(200), table.labels]), 1)
-            expected = LinkOptions(plan.n_rounds, 1, follows=True).scores(counts)
+            expected = booster._links.scores(counts)
         assert np.array_equal(found, expected)
 
     def test_an_outcome_before_its_proposal_is_an_error(self):

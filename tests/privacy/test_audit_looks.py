@@ -17,6 +17,7 @@ from boosting_audit import MECHANISMS, SET_RULE, Setting, audit, in_turns, part_
 
 from smoothboost import PairRule, TopDown
 from smoothboost.fitting.boost import Booster
+from smoothboost.fitting.resort import Resort
 
 EPSILONS = (Fraction(1, 4), Fraction(2), Fraction(8))
 ROUNDING = 1e-9  # the audit's probabilities are doubles
@@ -32,6 +33,8 @@ ALL_LOOKS: dict[str, Any] = {
     "link_share": HALF / 4,
     **FOLLOWS,
 }
+
+RESORTS: tuple[dict[str, Any], ...] = ({"plain_link": True}, {"tells_little": True})
 
 FOLLOWING = [
     *(Setting(n_rows, 2, 2, *CEILING, follows=True) for n_rows in (1, 2)),
@@ -82,6 +85,10 @@ LAST = [
     Setting(3, 2, 2, *CEILING, link_share=HALF, columns="Boolean"),
     Setting(3, 2, 2, *CEILING, link_share=HALF / 2, look_share=HALF / 2, **FOLLOWS),
     Setting(2, 2, 2, *CEILING, **ALL_LOOKS),
+    *(
+        Setting(3, 2, 2, *CEILING, link_share=HALF / 2, look_share=HALF / 2, **each, **FOLLOWS)
+        for each in RESORTS
+    ),
     Setting(3, 2, 1, *CEILING, learner=SET_RULE, columns="category", link_share=HALF),
     *(  # make audit-full has more rows and rounds
         Setting(2, 2, 1, *CEILING, columns="Boolean", link_share=HALF, costs=costs)
@@ -245,6 +252,50 @@ def test_a_look_at_links_by_sums_nearly_attains_its_share():
         setting, (Fraction(32), Fraction(64)), after(0), tables
     ).items():
         assert 0.95 <= loss / (epsilon / 2) <= 1 + ROUNDING
+
+
+@pytest.mark.parametrize("kind", RESORTS, ids=str)
+def test_a_look_at_the_larger_of_two_classes_costs_what_is_charged_and_attains_it(kind):
+    """The rules name the second class for everybody; all rows are of the first; then one is not."""
+    looks = {"look_share": HALF / 2, "link_share": HALF}
+    setting = Setting(12, 2, 2, *CEILING, **FOLLOWS, **looks, **kind)
+    # With many slopes, rules are asked only where many rows are wrong; then odds move a row less.
+    options = setting.plan("exponential", Fraction(1)).count_options("error")
+    few_errors = options.index(5) if "tells_little" in kind else len(options) - 1
+    candidates: Any = setting.candidates[0]
+    [always] = [
+        at
+        for at in range(len(candidates))
+        if candidates[at].literal is None and candidates[at].if_true == 1
+    ]
+    tables = (((0, 0),) * 12, ((0, 0),) * 11 + ((0, 1),))
+    shares = [
+        loss / float(epsilon / 2)
+        for (_, epsilon), loss in audit(
+            setting, (Fraction(4), Fraction(32)), after(always, few_errors, always), tables
+        ).items()
+    ]
+    assert (0.8 if "tells_little" in kind else 0.9) <= max(shares) <= 1 + ROUNDING
+
+
+@pytest.mark.parametrize("kind", RESORTS, ids=str)
+def test_what_competes_with_naming_one_of_two_classes_follows_what_was_released(kind):
+    """The same outcomes lead to the same links and odds whatever the rows are."""
+    looks: dict[str, Any] = {"look_share": HALF / 4, "link_share": HALF / 2}
+    first: tuple[int, ...] = ()
+    if "plain_link" in kind:  # in an audit all released shares are rare ones
+        looks["rarer_share"], first = HALF / 4, (1,)
+    setting = Setting(6, 2, 2, *CEILING, **FOLLOWS, **looks, **kind)
+    plan, seen = setting.plan("exponential", Fraction(64)), set()
+    for rows in ([(0, 0)] * 6, [(1, 1)] * 6, [(0, 1)] * 4 + [(1, 0)] * 2):
+        for error in (0, 3):
+            booster = setting.booster(rows, plan)
+            for outcome in (*first, 0, error, 0):
+                booster.propose()
+                booster.accept(outcome)
+            seen.add((error, booster._links))
+    assert len(seen) == 2
+    assert all(isinstance(links, Resort) for _, links in seen)
 
 
 def test_a_look_at_links_among_three_classes_stays_within_its_share():

@@ -10,7 +10,7 @@ import pytest
 from boosting_audit import ONE_RULE, SET_RULE, Setting, audit, part_after
 
 from smoothboost import TopDown
-from smoothboost.fitting import plan as plan_module
+from smoothboost.fitting import looks as looks_module
 from smoothboost.fitting import pricing
 from smoothboost.fitting.boost import Booster
 from smoothboost.fitting.calibrating import CUT_RANGE, LINK_RANGE
@@ -114,7 +114,7 @@ def test_ranges_for_a_density_below_the_largest_are_caught(monkeypatch, learner,
     setting = Setting(n_rows, 2, 2, *CEILING, learner=learner, follows=True, columns=columns)
     setting = replace(setting, look_share=Fraction(1, 10))
     assert worst(setting, Fraction(2)) <= 1 + ROUNDING
-    monkeypatch.setattr(plan_module, "price", sparing)
+    monkeypatch.setattr(looks_module, "price", sparing)
     assert worst(setting, Fraction(2)) > 1.01
 
 
@@ -124,7 +124,7 @@ def test_ranges_for_a_density_below_the_largest_are_caught(monkeypatch, learner,
 )
 def test_a_smaller_range_of_counts_is_caught(monkeypatch, setting, width):
     assert worst(setting) <= 1 + ROUNDING
-    monkeypatch.setattr(plan_module, "COUNT_RANGE", width)
+    monkeypatch.setattr(looks_module, "COUNT_RANGE", width)
     assert worst(setting) > 1.01
 
 
@@ -143,18 +143,27 @@ def test_several_looks_charged_as_one_are_caught(monkeypatch, setting):
     assert worst(setting) > 1.01
 
 
-@pytest.mark.parametrize("follows", [False, True])
-def test_half_the_range_of_links_is_caught(monkeypatch, follows):
-    setting = replace(LINK, follows=follows)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"follows": False},
+        {"follows": True},
+        {"follows": True, "plain_link": True},
+        {"follows": True, "tells_little": True},
+    ],
+    ids=str,
+)
+def test_half_the_range_of_links_is_caught(monkeypatch, changes):
+    setting = replace(LINK, **changes)
     assert worst(setting, MUCH) <= 1 + ROUNDING
-    monkeypatch.setattr(plan_module, "LINK_RANGE", LINK_RANGE // 2)
+    monkeypatch.setattr(looks_module, "LINK_RANGE", LINK_RANGE // 2)
     assert worst(setting, MUCH) > 1.01
 
 
 def test_half_the_range_of_thresholds_is_caught(monkeypatch):
     setting = Setting(2, 2, 1, *CEILING, columns="Boolean", link_share=MOST, costs=(1, 1))
     assert worst(setting, MUCH) <= 1 + ROUNDING
-    monkeypatch.setattr(plan_module, "CUT_RANGE", CUT_RANGE // 4)
+    monkeypatch.setattr(looks_module, "CUT_RANGE", CUT_RANGE // 4)
     assert worst(setting, MUCH) > 1.01
 
 

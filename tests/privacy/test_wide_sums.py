@@ -26,7 +26,7 @@ from smoothboost import (
 from smoothboost.counting.engine import Needs
 from smoothboost.counting.measure import FINE_BITS, WIDE_ROWS, Measure
 from smoothboost.counting.wide import WideSums
-from smoothboost.fitting import boost
+from smoothboost.fitting import one_problem
 from smoothboost.fitting.problems import make_engine
 from smoothboost.rules import Literal
 from smoothboost.table.coded import Table
@@ -113,7 +113,7 @@ def test_three_classes_are_wide_too():
 
 
 def test_weights_that_are_finer_than_the_sums_are_caught(monkeypatch):
-    monkeypatch.setattr(boost, "WideSums", lambda engine: engine)
+    monkeypatch.setattr(one_problem, "WideSums", lambda engine: engine)
     with wide_sums(20):
         losses = audit(Setting(3, 2, 2, Fraction(2, 5), Fraction(1)), (Fraction(2),))
     assert max(losses.values()) > 100 * 2

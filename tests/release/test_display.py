@@ -125,13 +125,22 @@ class TestDecisions:
         ("offset", "least"), [(2.0, "+3"), (2.5, "+3"), (-1.5, "-1"), (-1.0, "0"), (0.5, "+1")]
     )
     def test_elsewhere_are_said_in_whole_votes(self, offset, least):
-        released = model([self.RULE], link=Link(1.0, offset, (1.0, 1.0)))
+        released = model([self.RULE] * 3, link=Link(1.0, offset, (1.0, 1.0)))
         said = f"predicts yes at {least} votes or more, no below"
         assert str(released).splitlines()[-1] == said
         assert shown(released)[-1] == said
 
-    def test_beyond_all_votes_are_said_too(self):
-        assert "+1e+300 votes" in str(model([self.RULE], link=Link(1.0, 1e307, (1.0, 1.0))))
+    @pytest.mark.parametrize(
+        ("offset", "named"), [(1.0, "no"), (1e307, "no"), (-1.5, "yes"), (-1e307, "yes")]
+    )
+    def test_beyond_all_votes_are_said_to_be_for_every_row(self, offset, named):
+        released = model([self.RULE], link=Link(1.0, offset, (1.0, 1.0)))
+        said = f"predicts {named} for every row: no votes of these rules change that"
+        assert str(released).splitlines()[-1] == said
+
+    def test_at_as_many_votes_as_there_are_one_class_is_still_left(self):
+        released = model([self.RULE], link=Link(1.0, -1.0, (1.0, 1.0)))
+        assert "predicts yes at 0 votes or more, no below" in str(released)
 
 
 class TestClasses:

@@ -11,6 +11,7 @@ from example_models import ABOUT, EXAMPLE, SPENT
 from small_models import GUARANTEE, SCHEMA, THREE, model
 
 from smoothboost import Boolean, Date, Numeric
+from smoothboost.error_looks import ErrorLook
 from smoothboost.link import Link
 from smoothboost.privacy.guarantee import LOOKED_AT, KindSpent
 from smoothboost.release.report import guarantee_words, page, words
@@ -161,8 +162,20 @@ def test_decisions_are_told_as_the_link_makes_them():
     [(0.0, "the number of rules alone and"), (7.0, "the number of rules and from how rare")],
 )
 def test_probabilities_without_a_look_are_said_to_follow_from_what_they_do(offset, said):
-    made = model([LiteralRule(None, 1, 1)], SCHEMA, link=Link(0.2, offset, (1.0, 1.0)))
+    made = model([LiteralRule(None, 1, 1)] * 9, SCHEMA, link=Link(0.2, offset, (1.0, 1.0)))
     assert said in words.decision_words(made)[-1]
+    if not offset:  # where errors were released, they may have made a slope flatter
+        errors = (ErrorLook(0, None, 0.2), ErrorLook(3, None, 0.4))
+        told = words.decision_words(replace(made, errors=errors))[-1]
+        assert "from the share of errors that was released last" in told
+
+
+@pytest.mark.parametrize(("offset", "named"), [(12.0, "no"), (-12.0, "yes")])
+def test_a_threshold_beyond_all_votes_is_told_as_one_class_for_everybody(offset, named):
+    link = Link(0.2, offset, (1.0, 1.0), calibrated=True)
+    said = words.decision_words(model([LiteralRule(None, 1, 1)] * 3, SCHEMA, link=link))
+    assert f"the model predicts {named}: it does so for everybody" in said[1]
+    assert "say nearly the same of everybody" in said[-1]
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,9 @@ class Setting:
 
     With `follows` the density follows looks at the errors, up to `density`. Looks have larger
     shares than in a fit, so that an audit would see them go wrong, and densities have no floor.
-    With `plain_link` the look at links only compares them with naming the largest class.
+    With `plain_link` the look at links only compares them with naming the largest class. With two
+    classes, rules compete with naming either one if they tell little: of all tables with many
+    errors, or of none.
     With `rarer_share` the rarer class is looked at before the first round, and if it `asks`, rounds
     then ask which class is larger, and where the rows of numbers are: at any budget. With
     `base_rates` there is no such look, and they ask because these are declared.
@@ -86,6 +88,7 @@ class Setting:
     costs: tuple[float, float] | None = None
     delta: float = 0.0
     plain_link: bool = False
+    tells_little: bool = False
 
     def __str__(self) -> str:
         parts: list[object] = [self.learner, self.columns]
@@ -101,6 +104,7 @@ class Setting:
         parts += [f"costs {self.costs}"] if self.costs else []
         parts += [f"delta {self.delta}"] if self.delta else []
         parts += ["plain link"] if self.plain_link else []
+        parts += ["tells little"] if self.tells_little else []
         return "-".join(map(str, parts))
 
     @property
@@ -149,6 +153,8 @@ class Setting:
             "ASKED_NOISE": inf,
             "HIDDEN": 0.0 if self.asks else automatic.HIDDEN,
             "CEILING": self.density,
+            "TOLD_BY_CHANCE": 10**9 if self.tells_little else 0,
+            "LINK_NOISE_FLAT": automatic.LINK_NOISE_FLAT if self.costs else inf,
             "REACH": (Fraction(1, 2), Fraction(1)),  # so that thresholds of few bins are spread
             "REACH_PURE": (Fraction(1, 2), Fraction(1)),
             # After each vote but the last; with questions, which are many choices, after one.

@@ -142,9 +142,24 @@ SHARES_PURE = {
 LINK_NOISE = 0.05
 """A look at links is worth its price if it loses less than this share of the rows to noise."""
 LINK_NOISE_FLAT, LITTLE_TOLD = 0.03, Fraction(9, 10)
-"""If it loses more than the first, votes are believed less where they tell little of two classes.
+"""If it loses more than the first, rules of two classes have to beat naming the larger one first.
 
-That is where the last look at the errors released this part of the rarer class's share, or more.
+That is where the last look at the errors released this part of the rarer class's share, or more:
+rules then tell little.
+"""
+TOLD_BY_CHANCE, MOST_BY_CHANCE = 11, Fraction(2, 3)
+COARSE = Fraction(65, 1000)
+"""Few rows seem to be told by chance: 11 * c**1.5, and at most two thirds, with `by_chance` as c.
+
+Rules tell little if they err less by no more than that, as a part of the rarer class's share. It is
+asked where it is more than the last number, half of what lies between two options of a look.
+"""
+HEAD_START = Fraction(3, 5)
+"""Naming one class for everybody starts with so many times the root of rows times ln(options).
+
+In rows: about as many as rules get right by chance alone, where they learn nothing. With several
+classes it is less, 2 * sqrt(s * (1 - s)) times that, s being the share of the largest; and it is
+never more than half of the rows that naming a class would get wrong.
 """
 LINK_NOISE_SURE = 0.03
 """The share for tables without numbers, whose votes on whole columns are sure."""
@@ -155,6 +170,19 @@ It takes the first of these shares at which noise is no larger than the next num
 """
 RESORT_NOISE, RESORT_TIMES = 0.04, 3
 """Naming the largest class is so many times as likely beforehand: noise is to speak for no rule."""
+RESORT_SHARES_TWO = Fraction(1, 20), Fraction(1, 10)
+RESORT_NOISE_TWO = 0.03
+"""The same with two classes, each of which is as likely beforehand as the rules."""
+RESORT_FROM, RESORT_ROWS = 3, 2500
+"""Of two classes rules are asked for so many rounds, and without delta up to so many rows.
+
+Times ln(options): there an exact budget is better spent on the rules themselves.
+"""
+SURE = Fraction(29, 20)
+"""A plain link's slope is this times the log odds of a row that is right, by the errors released.
+
+Over the root of the number of rules; and 2 over it, as if few rows were wrong, at most.
+"""
 
 SHARPEST, BLUNTEST = Fraction(3), Fraction(1, 25)
 """How much more likely, in natural logs, a row that it gets right may make a rule with two tests.

@@ -7,7 +7,7 @@ take turns.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import isqrt
 
@@ -15,70 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothboost.counting.engine import CountEngine
-from smoothboost.counting.measure import Measure
-from smoothboost.counting.wide import WideSums
 from smoothboost.error_looks import ErrorLook
+from smoothboost.fitting import automatic
 from smoothboost.fitting.calibrating import CutOptions, LinkOptions, centre_of, slope_for
-from smoothboost.fitting.following import Following, distance_scores, doubled_errors
-from smoothboost.fitting.noise import for_rare, tells_little
+from smoothboost.fitting.following import distance_scores, doubled_errors
+from smoothboost.fitting.noise import for_rare, head_start
+from smoothboost.fitting.one_problem import Problem, begin, start
 from smoothboost.fitting.plan import Plan
 from smoothboost.fitting.problems import believed_shares, opening_votes, served
+from smoothboost.fitting.resort import HALVINGS, Resort
 from smoothboost.learners.choices import Candidates, Learned, Round
-from smoothboost.learners.placing import Place
 from smoothboost.learners.spreading import spread_rules, spreads_at
 from smoothboost.link import Link, nearest_exp
 from smoothboost.privacy.mechanisms import Selection
 from smoothboost.privacy.randomness import BitSource
 from smoothboost.rules import LiteralRule, Rule, takes_back
-
-
-@dataclass
-class Problem:
-    """One two-class problem of a fit: its rows, its rules so far, and how it weighs rows next.
-
-    Parameters
-    ----------
-    engine : CountEngine
-        The rows, whose second class is the one asked about.
-    candidates : Candidates
-        The rules that compete.
-    about : int or None
-        The class that the rules vote for or against; None for two classes.
-    first : Measure
-        The planned measure; where rounds asked, with weights of classes by their answer.
-    measure : Measure
-        The one to weigh rows with.
-    cooled : Fraction
-        By what the learning rate has fallen because rules took each other back.
-    last : tuple of Rule
-        The rules of the round before.
-    following : Following or None
-        How the measure follows looks at the errors.
-    share : Fraction or None
-        The share of errors at the first look after a round that made rules.
-    latest : Fraction
-        That at the last one.
-    opening : tuple of Rule
-        What votes before the first round, by public numbers or released shares of classes.
-    places : tuple of Place
-        Where the rows of numbers are, if rounds asked for that.
-    evened : Fraction or None
-        The second class's share of the rows, where rows weigh as if it were one half.
-    """
-
-    engine: CountEngine
-    candidates: Candidates
-    about: int | None
-    first: Measure
-    measure: Measure
-    cooled: Fraction = Fraction(1)
-    last: tuple[Rule, ...] = ()
-    following: Following | None = None
-    share: Fraction | None = None
-    latest: Fraction = Fraction(0)
-    opening: tuple[Rule, ...] = ()
-    places: tuple[Place, ...] = ()
-    evened: Fraction | None = None
 
 
 class Booster:
@@ -116,7 +67,7 @@ class Booster:
         self._cools = plan.cooling < 1
         self._costs = costs
         self._problems = [
-            _start(plan, at, engine, rules)
+            start(plan, at, engine, rules)
             for at, (engine, rules) in enumerate(zip(engines, candidates, strict=True))
         ]
         self._round: Round | None = None
@@ -187,7 +138,7 @@ class Booster:
                 self._open()
         elif self._kind == "link":
             self.link = index
-            if self._links.is_constant(index):
+            if len(self._problems) > 1 and self._links.is_constant(index):
                 self.rules, self.errors = (), self.errors[: len(self._problems)]
         elif self._kind == "threshold":
             self.cut = index
@@ -262,7 +213,7 @@ class Booster:
             assert problem.following is not None
             problem.first = replace(problem.first, learning_rate=rate)
             problem.following = problem.following.for_class(share)
-            _begin(problem, plan, self._opening[at], min(share, 1 - share))
+            begin(problem, plan, self._opening[at], min(share, 1 - share))
 
     def _learn(self, learned: Learned) -> None:
         """Go on with what a round released that asked, and made no rule.
@@ -341,15 +292,25 @@ class Booster:
         return own + max(abs(self._opening[at]) for at in self._order)
 
     @property
-    def _links(self) -> LinkOptions:
-        """The links that compete, and with looks at classes, the largest one for everybody."""
+    def _links(self) -> LinkOptions | Resort:
+        """The links that compete, and with looks at classes, the largest one for everybody.
+
+        Of two classes only what the rules say and either of them, where noise or chance hides more.
+        """
         plan = self._plan
         options = self._n_votes, plan.n_problems, plan.n_rules, plan.following is not None
         if plan.n_problems == 1:
             turn = self._turn
-            flat = tells_little(plan, turn.latest, turn.following)
+            little = self._tells_little
+            is_rare = turn.following is not None and turn.following.is_rare
+            if plan.plain_link or (little and not plan.is_uneven and not is_rare):
+                wrong = self._named_wrongly
+                return Resort(self._n_votes, self._says, wrong, head_start(plan, wrong))
             n_tests = plan.stages[0].choice.n_tests
-            return LinkOptions(*options, evened=turn.evened, flat=flat, n_tests=n_tests)
+            faint = self._hardly_better and not is_rare
+            return LinkOptions(
+                *options, evened=turn.evened, flat=little, faint=faint, n_tests=n_tests
+            )
         constant = None
         if plan.most_opening:
             largest = self._order[0]
@@ -360,16 +321,57 @@ class Booster:
         return LinkOptions(*options, heard, constant, plain=plan.plain_link)
 
     @property
+    def _says(self) -> tuple[tuple[Fraction, int], ...]:
+        """What rules of two classes say: the plain link, and flatter ones if a look can tell."""
+        plain = self._plain_link((1.0, 1.0))
+        slope = max(Fraction(plain.slope).limit_denominator(10**6), Fraction(1, 10**6))
+        halvings = 1 if self._plan.plain_link else HALVINGS
+        return tuple((slope / 2**at, int(plain.offset)) for at in range(halvings))
+
+    @property
+    def _named_wrongly(self) -> Fraction:
+        """How often naming the larger of two classes is supposed to be wrong, by released shares.
+
+        No more often than rules err, if their votes are for all rows alike; and less often than
+        not, or none would be larger.
+        """
+        turn, most = self._problems[0], Fraction(9, 20)
+        if turn.following is None:
+            return most
+        tells = turn.share is not None and turn.evened is None
+        return min(most, turn.following.most, turn.latest if tells else most)
+
+    @property
+    def _hardly_better(self) -> bool:
+        """Whether the rules of two classes err nearly as often as naming the larger one."""
+        turn = self._problems[0]
+        if turn.following is None or turn.share is None:
+            return False
+        return turn.latest >= automatic.LITTLE_TOLD * turn.following.named_wrongly
+
+    @property
+    def _tells_little(self) -> bool:
+        """Whether the rules of two classes are hardly better than naming the larger one."""
+        turn = self._problems[0]
+        if turn.following is None or turn.share is None:
+            return False
+        return turn.following.tells_little(turn.latest)
+
+    @property
     def _cuts(self) -> CutOptions:
         """The thresholds that compete, where mistakes on two classes do not cost the same."""
         return CutOptions(self._n_votes, self._plan.n_rules)
 
     def _link_scores(self) -> NDArray[np.int64]:
         links = self._links
-        if len(self._problems) == 1:
+        if len(self._problems) == 1 or isinstance(links, Resort):
             return links.scores(self._problems[0].engine.level_counts())
         first, *others = (problem.engine for problem in self._problems)
-        return first.score_sums(others, links.lead_scores)
+        scores = first.score_sums(others, links.lead_scores)  # once for each part of the rows
+        if links.constant is None:
+            return scores
+        likely = links.constant[1]
+        return links.with_head_start(scores, head_start(self._plan, 1 - likely, likely))
 
     def _cut_scores(self) -> NDArray[np.int64]:
         assert self._costs is not None
@@ -394,16 +396,20 @@ class Booster:
         return replace(link, weights=(1.0, nearest_exp(min(max(worth, -690.0), 690.0))))
 
     def _plain_link(self, weights: tuple[float, ...]) -> Link:
-        """Return the link that follows from the number of rules, and how rare a class is.
+        """Return the link that follows from how many rules there are, and how often they err.
 
-        The second is what rounds asked for, if rows then weighed as if classes were alike.
+        And from how rare a class is, if rounds asked for that, and rows then weighed as if classes
+        were alike.
 
         Notes
         -----
         Guarantee: a function of public and released numbers (docs/privacy/calibration.md).
         """
         link = Link.plain(len(self.rules) * self._plan.n_rules, weights)
-        evened = self._problems[0].evened
+        turn, evened = self._problems[0], self._problems[0].evened
+        if len(self._problems) == 1 and turn.share is not None and evened is None:
+            sure = automatic.SURE * slope_for([0, 1], max(1 - turn.latest, Fraction(1, 2)))
+            link = replace(link, slope=link.slope * float(min(sure / 2, Fraction(1))))
         if evened is None:
             return link
         slope = Fraction(link.slope).limit_denominator(1000)
@@ -422,10 +428,12 @@ class Booster:
     def _against(self, alone: bool) -> dict[int, int]:
         """Return how many votes before the first round each class has against it.
 
-        If these stand alone the largest class leads, and each has one, so that all are spoken of.
+        If these stand alone the largest class leads, and each has one, so that all are spoken of:
+        those, too, that had no rounds.
         """
-        most = max(self._opening[at] for at in self._order)
-        votes = {at: most - self._opening[at] for at in self._order}
+        classes = range(len(self._opening)) if alone else self._order
+        most = max(self._opening[at] for at in classes)
+        votes = {at: most - self._opening[at] for at in classes}
         return {at: own + alone * (1 if at == self._order[0] else 2) for at, own in votes.items()}
 
     def fork(self) -> Booster:
@@ -436,31 +444,6 @@ class Booster:
             replace(problem, engine=problem.engine.fork()) for problem in self._problems
         ]
         return twin
-
-
-def _start(plan: Plan, at: int, engine: CountEngine, candidates: Candidates) -> Problem:
-    """Return a problem before its first round."""
-    first = replace(plan.measure, class_weights=plan.problem_weights[at])
-    about = at if plan.n_problems > 1 else None
-    engine = WideSums(engine) if first.is_wide else engine
-    problem = Problem(engine, candidates, about, first, first, following=plan.following)
-    if plan.following is None:
-        return problem
-    if plan.following.is_rare:  # as declared
-        problem.candidates = for_rare(candidates, plan.following.most, plan)
-    _begin(problem, plan, plan.opening[at], plan.following.supposed[at])
-    return problem
-
-
-def _begin(problem: Problem, plan: Plan, votes: int, share: Fraction) -> None:
-    """Let so many votes stand for a problem's class, and weigh rows by a supposed share."""
-    says = int(votes > 0)
-    problem.opening = (LiteralRule(None, says, says),) * abs(votes)
-    if problem.opening:
-        problem.engine.add_votes(*problem.opening)
-    assert problem.following is not None
-    start = Fraction(0), plan.paces[0]
-    problem.measure = problem.following.measure(problem.first, share, share, *start)
 
 
 def boost(

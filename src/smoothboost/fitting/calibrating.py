@@ -46,6 +46,7 @@ _STEEPEST = 10_000  # thousandths: a vote is worth e ** 10
 _SLOPES = range(-12, 7, 2)  # quarters of a doubling of the plain link's
 _SLOPES_FOLLOWING = range(-6, 7)  # more would let noise choose one that says little of all rows
 _SLOPES_MORE_VOTES = range(-12, 7)  # votes of so many rounds spread further, and see little noise
+_FAINTEST = -18  # where the rules are hardly better than naming the larger class
 _FLATTER = -2
 """Where rows weighed as if classes were alike, or rules are hardly better than naming the larger
 class, slopes from here on: noise makes votes bolder."""
@@ -80,6 +81,8 @@ class LinkOptions:
         of each slope are about the votes that say how much rarer it is.
     flat : bool, default False
         Of two classes, whether only slopes below the plain one compete.
+    faint : bool, default False
+        Of two classes, whether much flatter slopes compete, too.
     plain : bool, default False
         Of more than two classes, whether only the plain link competes with naming that one class.
     n_tests : int, default 1
@@ -94,6 +97,7 @@ class LinkOptions:
     constant: tuple[int, Fraction, Fraction] | None = None
     evened: Fraction | None = None
     flat: bool = False
+    faint: bool = False
     plain: bool = False
     n_tests: int = 1
 
@@ -112,6 +116,8 @@ class LinkOptions:
         if self.by_sums:
             has_more = self.n_votes >= VOTES[-1] * self.at_once + (self.n_tests == 1)
             steps = _SLOPES_MORE_VOTES if has_more else _SLOPES_FOLLOWING
+            if self.faint:
+                steps = range(_FAINTEST, steps[-1] + 1)
         if self.evened is not None or self.flat:
             steps = range(steps[0], _FLATTER + 1)
         return tuple(plain * _QUARTERS[at % 4] * Fraction(2) ** (at // 4) for at in steps)
@@ -224,6 +230,18 @@ class LinkOptions:
             scores += [worth] * self.n_constants
         return np.array(scores, dtype=np.int64)
 
+    def with_head_start(self, scores: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
+        """Return the scores of all rows together, so many of them ahead for the one class.
+
+        Notes
+        -----
+        Guarantee: scores change by what they did before, as the rows ahead are public or released;
+        never by what a part of the rows scores, of which there may be one more or one less
+        (docs/privacy/calibration.md#choosing-a-link).
+        """
+        ahead = rows << (LOSS_BITS if self.plain else LOSS_BITS - 1)
+        return np.concatenate([scores[: self.n_links], scores[self.n_links :] + ahead])
+
     def _worth(self, right: NDArray[np.bool_], share: NDArray[np.int64] | int) -> int:
         """Score the probabilities of being right that rows are given; each row on its own."""
         if self.plain:
@@ -331,21 +349,42 @@ class CutOptions:
 @lru_cache(maxsize=16)
 def _losses(options: LinkOptions) -> NDArray[np.int64]:
     """Return the squared error of each link for a row of each class and level."""
+    return np.array(
+        [_missed(beyond, odds) for odds, offsets in _odds(options) for beyond in offsets]
+    )
+
+
+def squared_errors(beyond: NDArray[np.int64], slope: Fraction) -> NDArray[np.int64]:
+    """Return the squared error for a row of each class and level: from 0 to 2**LOSS_BITS.
+
+    Parameters
+    ----------
+    beyond : array of int64, shape (2, n_votes + 1)
+        The votes beyond those at which odds are even.
+    slope : Fraction
+        Log odds per vote.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared_errors(np.array([[0], [0]]), Fraction(1)).tolist()  # a quarter, whatever the class
+    [[262144], [262144]]
+    """
+    return _missed(beyond, np.array(_exps(slope, int(np.abs(beyond).max())), dtype=np.int64))
+
+
+def _missed(beyond: NDArray[np.int64], odds: NDArray[np.int64]) -> NDArray[np.int64]:
     one = 1 << _EXP_BITS
-    tables = []
-    for odds, beyond_offsets in _odds(options):
-        for beyond in beyond_offsets:
-            likelier = (one << LOSS_BITS) // (one + odds[np.abs(beyond)])
-            second = np.where(beyond >= 0, likelier, (1 << LOSS_BITS) - likelier)
-            miss = np.stack([second[0], (1 << LOSS_BITS) - second[1]])
-            tables.append(miss * miss >> LOSS_BITS)
-    return np.array(tables)
+    likelier = (one << LOSS_BITS) // (one + odds[np.abs(beyond)])
+    second = np.where(beyond >= 0, likelier, (1 << LOSS_BITS) - likelier)
+    miss = np.stack([second[0], (1 << LOSS_BITS) - second[1]])
+    return np.asarray(miss * miss >> LOSS_BITS)
 
 
 @lru_cache(maxsize=16)
 def _gaps(options: LinkOptions) -> NDArray[np.int64]:
     """Return what a row of each class and level adds to the two sums of each link."""
-    votes = _votes_ahead(options.n_votes)
+    votes = votes_ahead(options.n_votes)
     near, along = _weights(options)
     far = np.sign(votes) * along[np.abs(votes)]
     own = np.array([[-1], [1]])  # which votes are for the row's class
@@ -360,15 +399,21 @@ def _gaps(options: LinkOptions) -> NDArray[np.int64]:
     return np.stack(tables, axis=1)
 
 
-def _votes_ahead(n_votes: int) -> NDArray[np.int64]:
-    """Return the votes for the second class minus those for the first, for (class, level)."""
+def votes_ahead(n_votes: int) -> NDArray[np.int64]:
+    """Return the votes for the second class minus those for the first, for (class, level).
+
+    Examples
+    --------
+    >>> votes_ahead(1).tolist()
+    [[1, -1], [-1, 1]]
+    """
     levels = np.arange(n_votes + 1)  # a row of the second class at level v has v votes for it
     return np.stack([n_votes - 2 * levels, 2 * levels - n_votes])
 
 
 def _odds(options: LinkOptions) -> Iterator[tuple[NDArray[np.int64], list[NDArray[np.int64]]]]:
     """Give, for each slope, the odds at half votes beyond an offset, and where rows stand there."""
-    halves = 2 * _votes_ahead(options.n_votes)
+    halves = 2 * votes_ahead(options.n_votes)
     reach = int(2 * max(map(abs, options.offsets)))
     for slope, centre in zip(options.slopes, options.centres, strict=True):
         beyond_offsets = [halves - 2 * centre - int(2 * offset) for offset in options.offsets]

@@ -125,6 +125,8 @@ class Following:
         The smallest density even for a rare class: where choices are no sharper than helps.
     hidden : float, default 0.1
         A rare class is hidden if a choice of a rule loses more to noise than this part of its rows.
+    little : Fraction, optional
+        Rules of two classes tell little if they err as often as this part of naming the larger one.
     """
 
     after: tuple[int, ...]
@@ -139,6 +141,7 @@ class Following:
     factor_many: Fraction | None = None
     least: Fraction = Fraction(0)
     hidden: float = automatic.HIDDEN
+    little: Fraction | None = None
 
     def for_rarer(self, share: Fraction, n_rows: int) -> Following:
         """Return what follows if the rarer class has this share of the rows, declared or released.
@@ -216,6 +219,23 @@ class Following:
             slower = 1 - slowing * min(2 * progress, Fraction(1)) * stuck
             rate *= max(min(clear, slower), Fraction(1, 10))
         return first.following(density, rate)
+
+    def tells_little(self, latest: Fraction) -> bool:
+        """Tell whether rules are hardly better than the larger class, by the last look at errors.
+
+        Notes
+        -----
+        Guarantee: a function of released shares
+        (docs/privacy/calibration.md#the-larger-of-two-classes).
+        """
+        if self.little is None:
+            return False
+        return latest >= self.little * self.named_wrongly
+
+    @property
+    def named_wrongly(self) -> Fraction:
+        """How often naming the larger of two classes is wrong, as far as that was released."""
+        return min(self.most, Fraction(1, 2))
 
     def _wanted(self, share: Fraction) -> Fraction:
         """Return the density for a share of errors, whatever noise allows."""

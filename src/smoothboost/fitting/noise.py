@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from smoothboost.fitting import automatic
 from smoothboost.fitting.asked import Asked
-from smoothboost.fitting.following import Following
 from smoothboost.learners.choices import Candidates, OneColumnCandidates
 from smoothboost.learners.placing import QUARTERS, Asking
 
@@ -97,7 +96,7 @@ def link_pays(plan: Plan, candidates: Candidates) -> bool:
     """Tell whether the look at links, if there is one, finds one that is nearly the best."""
     limit = automatic.LINK_NOISE_SURE if _says_columns(candidates) else automatic.LINK_NOISE
     if plan.plain_link:
-        limit = automatic.RESORT_NOISE
+        limit = automatic.RESORT_NOISE if plan.n_problems > 1 else automatic.RESORT_NOISE_TWO
     return link_noise(plan) <= limit
 
 
@@ -110,19 +109,57 @@ def link_noise(plan: Plan) -> float:
     return log(look.n_options) / rate / plan.measure.n_rows if rate else inf
 
 
-def tells_little(plan: Plan, latest: Fraction, following: Following | None) -> bool:
-    """Tell whether noise may choose a link of two classes that is too bold for the rules.
+def by_chance(plan: Plan) -> Fraction:
+    """Return the root of ln(options) over the rows: a share of them that goes with chance."""
+    told = Fraction(log(max(2, plan.n_candidates))).limit_denominator(1000)
+    return _root(told / plan.measure.n_rows)
 
-    That is where these err hardly less, by the last look, than naming the larger class would.
+
+def head_start(plan: Plan, wrong: Fraction, largest: Fraction = Fraction(1, 2)) -> int:
+    """Return how many rows naming one class for everybody has ahead of what rules say.
+
+    Parameters
+    ----------
+    plan : Plan
+        The fit.
+    wrong : Fraction
+        How often naming the class is supposed to be wrong.
+    largest : Fraction, default 1/2
+        The share of the largest of several classes.
 
     Notes
     -----
-    Guarantee: a function of the plan and of released shares
-    (docs/privacy/calibration.md#choosing-a-link).
+    Guarantee: a function of public and released numbers
+    (docs/privacy/calibration.md#the-larger-of-two-classes).
     """
-    if following is None or link_noise(plan) <= automatic.LINK_NOISE_FLAT:
-        return False
-    return latest >= automatic.LITTLE_TOLD * following.most
+    n_rows = plan.measure.n_rows
+    told = automatic.HEAD_START * by_chance(plan) * 2 * _root(largest * (1 - largest))
+    return int(min(told, wrong / 2) * n_rows)
+
+
+def _root(share: Fraction) -> Fraction:
+    """Return a square root in millionths: the same on every platform."""
+    return Fraction(isqrt(10**12 * share.numerator // share.denominator), 10**6)
+
+
+def little_from(plan: Plan, asked: Asked) -> Fraction | None:
+    """Return from which part of the rarer class's share on errors say that rules tell little.
+
+    That is where noise or chance may choose a link of two classes that is too bold for the rules,
+    which err hardly less than naming the larger class would. None: they never say so.
+
+    Notes
+    -----
+    Guarantee: a function of the plan (docs/privacy/calibration.md#the-larger-of-two-classes).
+    """
+    constants, little = asked.constants, []
+    root = by_chance(plan)
+    chance: Fraction = constants.TOLD_BY_CHANCE * root * _root(root)
+    if chance > automatic.COARSE:
+        little.append(1 - min(chance, automatic.MOST_BY_CHANCE))
+    if link_noise(plan) > constants.LINK_NOISE_FLAT:
+        little.append(automatic.LITTLE_TOLD)
+    return min(little, default=None)
 
 
 def asks(plan: Plan, candidates: Candidates, asked: Asked) -> int:

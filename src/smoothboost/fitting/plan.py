@@ -18,27 +18,18 @@ from smoothboost._show import render
 from smoothboost.counting.measure import MOST_ROWS, Measure
 from smoothboost.fitting import automatic
 from smoothboost.fitting.asked import Asked, Auto
-from smoothboost.fitting.calibrating import CUT_RANGE, LINK_RANGE, CutOptions, LinkOptions
 from smoothboost.fitting.cost import Cost
 from smoothboost.fitting.following import (
-    COUNT_RANGE,
     Following,
     count_options,
     look_times,
     root_rate,
     share_options,
 )
-from smoothboost.fitting.noise import (
-    asks,
-    blunted,
-    is_quiet,
-    learns_by_heart,
-    link_pays,
-    lowest_density,
-    sees_clearly,
-)
+from smoothboost.fitting.looks import with_looks, with_resort
+from smoothboost.fitting.noise import blunted, is_quiet, learns_by_heart, sees_clearly
 from smoothboost.fitting.plan_text import plan_table
-from smoothboost.fitting.pricing import Budget, Look, Stage, is_ordinary, price
+from smoothboost.fitting.pricing import Budget, Look, Stage, is_ordinary
 from smoothboost.fitting.problems import fewest_served, least_share, opening_votes
 from smoothboost.learners.choices import Candidates, Scores
 from smoothboost.learners.spreading import Spread
@@ -96,7 +87,8 @@ class Plan:
         How many of the first rounds ask where the rows are, instead of making rules, if one of
         two classes turns out to be rare.
     plain_link : bool
-        Whether the look at links only says if the rules beat naming the largest class.
+        Whether the look at links only says if the rules beat naming one class for everybody: the
+        largest of several, or either of two.
     blunt : bool
         Whether rules are drawn with less than the budget, or without one, as that helps.
     cost : Cost or None
@@ -135,6 +127,11 @@ class Plan:
     def n_votes(self) -> int:
         """The most rounds that a problem has."""
         return ceil(Fraction(self.n_rounds, self.n_problems))
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether rows of two classes do not count alike when a threshold is found."""
+        return self.look("threshold") is not None or len(set(self.problem_weights[0])) > 1
 
     @property
     def votes_before(self) -> int:
@@ -299,11 +296,14 @@ def make_plan(
         plan = _settled(*task, automatic.MANY_LOOKS)
         return plan if sees_clearly(plan) else _settled(*task, automatic.FEW_LOOKS)
 
+    def settled(rounds: int) -> Plan:
+        return blunted(with_resort(attempt(rounds), candidates, wishes), candidates)
+
     if n_rounds != "auto":
-        return blunted(attempt(n_rounds), candidates)
+        return settled(n_rounds)
     options = _round_options(n_rows, candidates, _n_problems(class_weights))
     if budget.epsilon is None:
-        return blunted(attempt(options[-1]), candidates)
+        return settled(options[-1])
     low, high = 0, len(options)
     while high - low > 1:
         middle = (low + high) // 2
@@ -311,7 +311,7 @@ def make_plan(
             low = middle
         else:
             high = middle
-    return blunted(attempt(options[low]), candidates)
+    return settled(options[low])
 
 
 def _round_options(n_rows: int, candidates: Candidates, n_problems: int) -> list[int]:
@@ -386,7 +386,7 @@ def _settled(
         opening=opening,
         most_opening=most_opening,
     )
-    return _with_looks(_with_spreads(plan, candidates, asked), candidates, asked)
+    return with_looks(_with_spreads(plan, candidates, asked), candidates, asked)
 
 
 def _with_spreads(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
@@ -416,79 +416,3 @@ def _rate(asked: Asked, votes: int, at_once: int) -> Fraction:
         return automatic.PAPER_RATE
     highest = automatic.HIGHEST_RATE if at_once > 1 else automatic.HIGHEST_RATE_ALONE
     return root_rate(votes, highest)
-
-
-def _with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
-    """Add the looks that are worth it, price everything, and set the density's floor."""
-    last = _last_looks(plan, candidates, asked)
-    looks = [*_first_looks(plan, asked), *last]
-    if sum(look.share for look in looks) >= 1:
-        looks = [look for look in looks if look.name != "rarer"]
-    if sum(look.share for look in looks) >= 1:  # rules would get nothing, or less
-        share = sum((look.share for look in last), start=Fraction(0))
-        raise ValueError(f"Expected calibrate to leave rules a budget, got {float(share)}.")
-    priced = price(replace(plan, looks=tuple(looks)), candidates)
-    vain = set()
-    if priced.look_noise("rarer") > asked.constants.RARE_NOISE:  # it could not see who is rare
-        vain = {"rarer"}
-    if asked.calibrate == "auto" and not link_pays(priced, candidates):
-        vain |= {"link", "threshold"}
-    if "link" in vain and plan.most_opening and not asked.uneven:
-        priced = _with_resort(priced, candidates)
-    elif vain:
-        kept = tuple(look for look in looks if look.name not in vain)
-        priced = price(replace(plan, looks=kept), candidates)
-    if priced.following is None:
-        return priced
-    priced = replace(priced, asks=asks(priced, candidates, asked))
-    assert priced.following is not None
-    following = replace(priced.following, lowest=lowest_density(priced))
-    if asked.declared and plan.n_problems == 1 and priced.look("error") is not None:
-        # A class that no look could see would leave the choices to noise.
-        believed = max(following.supposed[0], priced.look_noise("error"))
-        following = following.for_rarer(believed, priced.measure.n_rows)
-    return replace(priced, following=following)
-
-
-def _with_resort(plan: Plan, candidates: Candidates) -> Plan:
-    """Let the look at links only say whether the rules beat naming the largest class."""
-    others = [look for look in plan.looks if look.name != "link"]
-    for share in automatic.RESORT_SHARES:
-        look = Look("link", 1 + automatic.RESORT_TIMES, LINK_RANGE, 1, share)
-        plan = price(replace(plan, looks=(*others, look), plain_link=True), candidates)
-        if link_pays(plan, candidates):
-            break
-    return plan
-
-
-def _first_looks(plan: Plan, asked: Asked) -> list[Look]:
-    """Return the looks at counts, before, between and after the rounds, with their shares."""
-    counts = {}
-    if plan.following is not None:
-        if plan.n_problems == 1 and not asked.declared:
-            counts["rarer"] = 1
-        counts["error"] = sum(map(plan.looks_after, range(1, plan.n_rounds + 1)))
-    counts["class"] = plan.n_problems if plan.most_opening else asked.class_looks
-    shares = {name: asked.constants.share_of(name, plan.budget.delta) for name in counts}
-    return [
-        Look(name, len(plan.count_options(name)), COUNT_RANGE, count, shares[name])
-        for name, count in counts.items()
-        if count and shares[name]
-    ]
-
-
-def _last_looks(plan: Plan, candidates: Candidates, asked: Asked) -> list[Look]:
-    """Return the looks after the last round, at links and thresholds, with their shares."""
-    link, cut = (automatic.share_of(name, plan.budget.delta) for name in ("link", "threshold"))
-    if asked.calibrate != "auto":
-        link = cut = asked.calibrate / 2 if asked.cut_look else asked.calibrate
-    if not link:
-        return []
-    votes, at_once = plan.measure.n_rounds, plan.n_rules
-    follows, n_tests = plan.following is not None, candidates.choices[0].n_tests
-    links = LinkOptions(votes, plan.n_problems, at_once, follows, n_tests=n_tests)
-    n_options = len(links) * (2 if plan.most_opening else 1)  # one class for everybody as often
-    looks = [Look("link", n_options, LINK_RANGE, 1, link)]
-    if asked.cut_look:
-        looks.append(Look("threshold", len(CutOptions(votes, at_once)), CUT_RANGE, 1, cut))
-    return looks

@@ -59,10 +59,15 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
     ending = "fixed by the number of rules"
     if plan.asks:
         ending += " and, if a class is rare, by its share"
+    elif plan.n_problems == 1 and plan.look("error") is not None:
+        ending += " and the last look at errors"
     if plan.look("link") is not None:
         ending = "chosen by a look at the rows after the last round"
+    one = "the largest class" if plan.n_problems > 1 else "one class for everybody"
     if plan.plain_link:
-        ending = f"{ending}: whether the rules beat naming the largest class"
+        ending = f"{ending}: whether the rules beat naming {one}"
+    elif plan.following is not None and plan.following.little is not None and plan.look("link"):
+        ending += f"; if rules tell little, whether they beat naming {one}"
     rows.append(("learning rate", _learning_rate(plan)))
     if plan.spreads:
         rows.append(("thresholds of numbers", _spread(plan)))

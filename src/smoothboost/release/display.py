@@ -170,6 +170,9 @@ def decision_notes(model: Model, unit: str | None = None) -> list[str]:
             return []
         least = floor(link.threshold) + 1 if abs(link.threshold) < 1e9 else link.threshold
         enough = f"{least:+,}" if least else "0"
+        only = link.only_answer(len(model.rules))
+        if only is not None:
+            return [f"predicts {target[only]} for every row: no {unit} of these rules change that"]
         return [f"predicts {target[1]} at {enough} {unit} or more, {target[0]} below"]
     notes = [f"predicts the class with the most {unit}"] if unit == "points" else []
     if any(link.head_starts):

@@ -163,6 +163,13 @@ def decision_words(model: Model) -> list[str]:
             f"Votes count for {target[1]} (plus) or for {target[0]} (minus), and add up. "
             f"At {signed(least)} or more the model predicts {target[1]}; below, {target[0]}."
         ]
+        only = link.only_answer(len(model.rules))
+        if only is not None:
+            said.append(
+                f"No row has votes enough to change that the model predicts {target[only]}: it "
+                "does so for everybody, and votes say who is likelier than others to be "
+                f"{target[1 - only]}."
+            )
     else:
         said = ["Each class has votes for it (plus) and against it (minus), which add up. "]
         said[0] += "The model predicts the class with the most votes."
@@ -176,11 +183,15 @@ def decision_words(model: Model) -> list[str]:
         if model.unheard:
             never = ", ".join(str(target[at]) for at in model.unheard)
             said.append(f"It never predicts {never}: no rule is about it.")
-    if link.calibrated:
+    if len(target) == 2 and abs(link.offset) > len(model.rules):
+        said.append("Probabilities follow released shares and say nearly the same of everybody.")
+    elif link.calibrated:
         said.append("Probabilities were fitted to the rows by one private look at the end.")
     else:
         # Without a look even odds are at no votes, but where rounds asked about a rare class.
         rare = "and from how rare a class is" if link.offset else "alone"
+        if len(target) == 2 and not link.offset and any(look.after for look in model.errors):
+            rare = "and, where many rows are wrong, from the share of errors that was released last"
         said.append(
             f"Probabilities follow from the number of rules {rare} and were not fitted to the "
             "rows: read them as a ranking."

@@ -340,7 +340,7 @@ class TestWalking:
         if n_classes > 2:
             links = booster._links
             likely = links.constant[1]
-            ahead = head_start(plan, 1 - likely, likely)
+            ahead = head_start(plan, 1 - likely)
             assert ahead > 0
             expected = links.with_head_start(links.lead_scores(votes, table.labels), ahead)
         else:

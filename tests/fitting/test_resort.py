@@ -202,8 +202,8 @@ def test_one_of_several_classes_has_its_head_start_once_however_rows_are_divided
             booster.accept(booster.propose().sample(bits))
         found.append(booster._link_scores())
         likely = booster._links.constant[1]
-        assert head_start(plan, 1 - likely, likely) > 5
-    assert np.array_equal(*found)
+        assert head_start(plan, 1 - likely) > 5
+    assert np.array_equal(found[0], found[1])
 
 
 @pytest.mark.parametrize(
@@ -212,9 +212,25 @@ def test_one_of_several_classes_has_its_head_start_once_however_rows_are_divided
 def test_a_head_start_is_no_more_than_half_of_what_naming_a_class_gets_wrong(wrong, most):
     plan = two_classes(2000, epsilon=1.0, delta=1e-5)
     assert head_start(plan, Fraction(wrong)) <= most
-    assert head_start(plan, Fraction(1, 2)) > 0
+    # Rules of classes that are alike cost nothing if they learn nothing.
+    assert head_start(plan, Fraction(3, 10)) > head_start(plan, Fraction(4, 10)) > 0
+    assert head_start(plan, Fraction(1, 2)) == 0
     # Of many classes each has few rows, and chance gives fewer of them.
-    assert head_start(plan, Fraction(9, 10), Fraction(1, 10)) < head_start(plan, Fraction(1, 2))
+    several = plan_of(n_rows=2000, epsilon=1.0, delta=1e-5)
+    assert head_start(several, Fraction(9, 10)) < head_start(several, Fraction(1, 2))
+
+
+@pytest.mark.parametrize(("rare", "named"), [(0.5, False), (0.25, True)])
+def test_neither_of_two_classes_is_named_for_everybody_where_they_are_alike(rare, named):
+    """Columns tell nothing: it costs nothing to follow the rules if there is no larger class."""
+    rng, found = np.random.default_rng(0), []
+    for seed in range(10):
+        X, y = rng.random((3000, 3)), (rng.random(3000) < rare).astype(int)
+        clf = SmoothBoostClassifier(schema_of(2), epsilon=0.5, delta=1e-5, random_state=seed)
+        model = clf.fit(X, y).model_
+        assert clf.plan(3000).look("rarer") is not None
+        found.append(model.link.only_answer(len(model.rules)) is not None)
+    assert sum(found) == 0 if not named else sum(found) >= 8
 
 
 @pytest.mark.parametrize("n_rows", [60, 200])

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from test_score_ranges import LEARNERS, Fit
 
-from smoothboost.fitting.boost import Problem
+from smoothboost.fitting.one_problem import Problem
 from smoothboost.fitting.plan import make_plan
 from smoothboost.learners import mixed_rule
 from smoothboost.learners.choices import OneColumnCandidates

@@ -154,13 +154,17 @@ COARSE = Fraction(65, 1000)
 Rules tell little if they err less by no more than that, as a part of the rarer class's share. It is
 asked where it is more than the last number, half of what lies between two options of a look.
 """
-HEAD_START = Fraction(3, 5)
+HEAD_START, HEAD_START_MORE_CLASSES = Fraction(3, 2), Fraction(6, 5)
 """Naming one class for everybody starts with so many times the root of rows times ln(options).
 
-In rows: about as many as rules get right by chance alone, where they learn nothing. With several
-classes it is less, 2 * sqrt(s * (1 - s)) times that, s being the share of the largest; and it is
-never more than half of the rows that naming a class would get wrong.
+In rows: about as many as rules get right by chance alone, where they learn nothing. With two
+classes times 1 - 2 * q, if naming the larger one is supposed to err q times, as rules that learn
+nothing cost as much; and of few rounds none if the share of the rarer one is not known. With
+several classes times sqrt(s * (1 - s)), s being the share of the largest. And never more than half
+of the rows that naming a class would get wrong.
 """
+ALIKE = Fraction(45, 100)
+"""From this released share of the rarer one on, neither of two classes is named for everybody."""
 LINK_NOISE_SURE = 0.03
 """The share for tables without numbers, whose votes on whole columns are sure."""
 RESORT_SHARES = Fraction(1, 10), Fraction(1, 5), Fraction(3, 10)
@@ -171,7 +175,7 @@ It takes the first of these shares at which noise is no larger than the next num
 RESORT_NOISE, RESORT_TIMES = 0.04, 3
 """Naming the largest class is so many times as likely beforehand: noise is to speak for no rule."""
 RESORT_SHARES_TWO = Fraction(1, 20), Fraction(1, 10)
-RESORT_NOISE_TWO = 0.03
+RESORT_NOISE_TWO = 0.02
 """The same with two classes, each of which is as likely beforehand as the rules."""
 RESORT_FROM, RESORT_ROWS = 3, 2500
 """Of two classes rules are asked for so many rounds, and without delta up to so many rows.

@@ -31,6 +31,8 @@ from smoothboost.privacy.mechanisms import Selection
 from smoothboost.privacy.randomness import BitSource
 from smoothboost.rules import LiteralRule, Rule, takes_back
 
+_LESS_OFTEN = Fraction(9, 20)  # than not: if a class is named for everybody, it is to be likelier
+
 
 class Booster:
     """A fit in progress: it proposes one private choice at a time and accepts its outcome.
@@ -303,9 +305,8 @@ class Booster:
             turn = self._turn
             little = self._tells_little
             is_rare = turn.following is not None and turn.following.is_rare
-            if plan.plain_link or (little and not plan.is_uneven and not is_rare):
-                wrong = self._named_wrongly
-                return Resort(self._n_votes, self._says, wrong, head_start(plan, wrong))
+            if plan.plain_link or (little and not (plan.is_uneven or is_rare or self._alike)):
+                return self._resort
             n_tests = plan.stages[0].choice.n_tests
             faint = self._hardly_better and not is_rare
             return LinkOptions(
@@ -321,6 +322,25 @@ class Booster:
         return LinkOptions(*options, heard, constant, plain=plan.plain_link)
 
     @property
+    def _alike(self) -> bool:
+        """Whether two classes are known to be about as large as each other."""
+        following = self._problems[0].following
+        return following is not None and automatic.ALIKE <= following.most < 1
+
+    @property
+    def _resort(self) -> Resort:
+        """What the rules of two classes say, and either class for everybody."""
+        plan, wrong = self._plan, self._named_wrongly
+        following = self._problems[0].following
+        is_known = following is not None and following.most < 1
+        ahead = head_start(plan, wrong)
+        if plan.n_votes <= automatic.FEW_VOTES and not is_known:
+            ahead = 0
+        if self._alike:
+            ahead = -plan.measure.n_rows
+        return Resort(self._n_votes, self._says, min(wrong, _LESS_OFTEN), ahead)
+
+    @property
     def _says(self) -> tuple[tuple[Fraction, int], ...]:
         """What rules of two classes say: the plain link, and flatter ones if a look can tell."""
         plain = self._plain_link((1.0, 1.0))
@@ -332,10 +352,9 @@ class Booster:
     def _named_wrongly(self) -> Fraction:
         """How often naming the larger of two classes is supposed to be wrong, by released shares.
 
-        No more often than rules err, if their votes are for all rows alike; and less often than
-        not, or none would be larger.
+        No more often than rules err, if their votes are for all rows alike.
         """
-        turn, most = self._problems[0], Fraction(9, 20)
+        turn, most = self._problems[0], Fraction(1, 2)
         if turn.following is None:
             return most
         tells = turn.share is not None and turn.evened is None
@@ -371,7 +390,7 @@ class Booster:
         if links.constant is None:
             return scores
         likely = links.constant[1]
-        return links.with_head_start(scores, head_start(self._plan, 1 - likely, likely))
+        return links.with_head_start(scores, head_start(self._plan, 1 - likely))
 
     def _cut_scores(self) -> NDArray[np.int64]:
         assert self._costs is not None

@@ -115,7 +115,7 @@ def by_chance(plan: Plan) -> Fraction:
     return _root(told / plan.measure.n_rows)
 
 
-def head_start(plan: Plan, wrong: Fraction, largest: Fraction = Fraction(1, 2)) -> int:
+def head_start(plan: Plan, wrong: Fraction) -> int:
     """Return how many rows naming one class for everybody has ahead of what rules say.
 
     Parameters
@@ -123,18 +123,17 @@ def head_start(plan: Plan, wrong: Fraction, largest: Fraction = Fraction(1, 2)) 
     plan : Plan
         The fit.
     wrong : Fraction
-        How often naming the class is supposed to be wrong.
-    largest : Fraction, default 1/2
-        The share of the largest of several classes.
+        How often naming the largest class is supposed to be wrong.
 
     Notes
     -----
     Guarantee: a function of public and released numbers
     (docs/privacy/calibration.md#the-larger-of-two-classes).
     """
-    n_rows = plan.measure.n_rows
-    told = automatic.HEAD_START * by_chance(plan) * 2 * _root(largest * (1 - largest))
-    return int(min(told, wrong / 2) * n_rows)
+    times = automatic.HEAD_START * (1 - 2 * wrong)
+    if plan.n_problems > 1:
+        times = automatic.HEAD_START_MORE_CLASSES * _root(wrong * (1 - wrong))
+    return int(min(times * by_chance(plan), wrong / 2) * plan.measure.n_rows)
 
 
 def _root(share: Fraction) -> Fraction:

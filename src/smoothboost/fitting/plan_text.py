@@ -66,12 +66,18 @@ def _plan_rows(plan: Plan) -> list[tuple[str, str]]:
     one = "the largest class" if plan.n_problems > 1 else "one class for everybody"
     if plan.plain_link:
         ending = f"{ending}: whether the rules beat naming {one}"
-    elif plan.following is not None and plan.following.little is not None and plan.look("link"):
+    elif _may_resort(plan):
         ending += f"; if rules tell little, whether they beat naming {one}"
     rows.append(("learning rate", _learning_rate(plan)))
     if plan.spreads:
         rows.append(("thresholds of numbers", _spread(plan)))
     return [*rows, ("threshold, probabilities", ending)]
+
+
+def _may_resort(plan: Plan) -> bool:
+    """Tell whether rules of two classes that tell little have to beat naming one of them."""
+    follows = plan.following is not None and plan.following.little is not None
+    return follows and plan.n_problems == 1 and plan.look("link") is not None and not plan.is_uneven
 
 
 def _opening(plan: Plan) -> str:

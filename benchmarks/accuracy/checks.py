@@ -39,7 +39,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Step:
-    """A budget and a larger one, and by how much mean accuracy falls between them."""
+    """A budget and a larger one, and by how much a mean falls between them."""
 
     cell: Cell
     larger: float | None
@@ -80,7 +80,12 @@ def comparisons(
 
 
 def steps(
-    results: Results, source: Source, method: str, delta: float, epsilons: Sequence[float | None]
+    results: Results,
+    source: Source,
+    method: str,
+    delta: float,
+    epsilons: Sequence[float | None],
+    measure: str = "accuracy",
 ) -> list[Step]:
     """Compare every two budgets, given in growing order.
 
@@ -89,7 +94,8 @@ def steps(
     """
     cells = [Cell(source, method, epsilon, delta) for epsilon in epsilons]
     pairs = [
-        (small, large, _paired(results, small, large)) for small, large in combinations(cells, 2)
+        (small, large, _paired(results, small, large, measure))
+        for small, large in combinations(cells, 2)
     ]
     pairs = [pair for pair in pairs if pair[2]]
     p_values = [_p_value(differences) for *_, differences in pairs]
@@ -119,9 +125,9 @@ def holm(p_values: Sequence[float]) -> list[bool]:
     return fallen
 
 
-def _paired(results: Results, small: Cell, large: Cell) -> list[float]:
-    """Return by how much accuracy falls, for every fold and seed that both have."""
-    before, after = results.by_repeat(small), results.by_repeat(large)
+def _paired(results: Results, small: Cell, large: Cell, measure: str) -> list[float]:
+    """Return by how much a measure falls, for every fold and seed that both have."""
+    before, after = results.by_repeat(small, measure), results.by_repeat(large, measure)
     if large.epsilon is None and all(seed == 0 for _, seed in after):  # once on each fold
         after = {(fold, seed): after[fold, 0] for fold, seed in before if (fold, 0) in after}
     return [before[repeat] - after[repeat] for repeat in before if repeat in after]

@@ -151,7 +151,7 @@ def lost(compared: Sequence[checks.Comparison]) -> str:
     return f"In {len(rows):,} of {len(compared):,} comparisons.\n\n{table(heads, rows)}"
 
 
-def monotone(steps: Sequence[checks.Step]) -> str:
+def monotone(steps: Sequence[checks.Step], measure: str = "accuracy") -> str:
     """List the budgets at which more is worse."""
     rows = [
         [
@@ -169,12 +169,16 @@ def monotone(steps: Sequence[checks.Step]) -> str:
         return NOTHING_KNOWN
     if not rows:
         return f"Never, in {len(steps):,} pairs of budgets."
-    heads = ["table", "method", "δ", "ε", "accuracy", "p"]
+    heads = ["table", "method", "δ", "ε", MEASURES[measure], "p"]
     return f"In {len(rows):,} of {len(steps):,} pairs of budgets.\n\n{table(heads, rows)}"
 
 
 def all_steps(
-    results: Results, grid: Grid, real: Iterable[Source], made: Iterable[Source]
+    results: Results,
+    grid: Grid,
+    real: Iterable[Source],
+    made: Iterable[Source],
+    measure: str = "accuracy",
 ) -> list[checks.Step]:
     """Compare budgets, for every learner and table."""
     lines = [(source, (*grid.epsilons, *grid.large)) for source in real]
@@ -184,7 +188,7 @@ def all_steps(
         for source, epsilons in lines
         for name in OURS
         for delta in DELTAS
-        for step in checks.steps(results, source, name, delta, epsilons)
+        for step in checks.steps(results, source, name, delta, epsilons, measure)
     ]
 
 

@@ -137,6 +137,8 @@ def _monotone(
         "## Monotone",
         DROPS,
         page.monotone(page.all_steps(results, grid, real, made)),
+        "The same of AUROC:",
+        page.monotone(page.all_steps(results, grid, real, made, "auroc"), "auroc"),
         "Accuracy with large budgets:",
         page.large_budgets(results, real, grid),
     ]

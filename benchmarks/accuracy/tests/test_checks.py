@@ -14,13 +14,9 @@ from benchmarks.accuracy.targets import TARGETS, Target, reached
 ADULT = Source("adult")
 
 
-def result(accuracy: float) -> dict[str, float | None]:
-    return {"accuracy": accuracy, "auroc": 0.9}
-
-
-def cell(method, epsilon, accuracies, delta=APPROXIMATE):
+def cell(method, epsilon, accuracies, delta=APPROXIMATE, auroc=0.9):
     return {
-        Fit(ADULT, method, epsilon, delta, None, seed): result(accuracy)
+        Fit(ADULT, method, epsilon, delta, None, seed): {"accuracy": accuracy, "auroc": auroc}
         for seed, accuracy in enumerate(accuracies)
     }
 
@@ -89,6 +85,19 @@ def test_one_fit_without_noise_is_beside_every_seed():
     step = falls([0.80, 0.82], [0.79], larger=None)
     assert step.fall == pytest.approx(0.02)
     assert step.is_drop
+
+
+def test_a_fall_of_the_ranking_is_seen_where_accuracy_rises():
+    results = Results(
+        cell("defaults", 1.0, [0.80, 0.81], auroc=0.90)
+        | cell("defaults", 3.0, [0.81, 0.82], auroc=0.89)
+    )
+    asked = results, ADULT, "defaults", APPROXIMATE, [1.0, 3.0]
+    assert not steps(*asked)[0].is_drop
+    ranked = steps(*asked, "auroc")
+    assert ranked[0].is_drop
+    assert "| ε | AUROC |" in page.monotone(ranked, "auroc")
+    assert "1 to 3 | −0.0100" in page.monotone(ranked, "auroc")
 
 
 def test_a_target_is_missed_by_any_shortfall():

@@ -75,13 +75,17 @@ class TestPlans:
             {"calibrate": 0.1},
             {"threshold": "balanced"},
             {"threshold": {1: 3.0, 2: 5.0}},
+            {"class_weight": {2: 5.0}},
         ],
-        ids=["shares declared", "density given", "share of the look given", "balanced", "costs"],
+        ids=["shares", "density", "share of the look", "balanced", "costs", "class weights"],
     )
     def test_do_without_where_shares_were_not_looked_at_or_rows_that_are_right_are_not_all(
         self, options
     ):
         assert not plan_of(epsilon=0.2, **options).plain_link
+
+    def test_take_class_weights_that_are_all_the_same_for_none(self):
+        assert plan_of(epsilon=0.2, class_weight={0: 5.0, 1: 5.0, 2: 5.0}).plain_link
 
     def test_say_what_the_look_is_for(self):
         assert "whether the rules beat naming the largest class" in " ".join(

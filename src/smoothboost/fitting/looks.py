@@ -34,7 +34,7 @@ def with_looks(plan: Plan, candidates: Candidates, asked: Asked) -> Plan:
         vain = {"rarer"}
     if asked.calibrate == "auto" and not link_pays(priced, candidates):
         vain |= {"link", "threshold"}
-    if "link" in vain and plan.most_opening and not asked.uneven:
+    if "link" in vain and plan.most_opening and not (asked.uneven or plan.is_uneven):
         priced = _with_largest(priced, candidates)
     elif vain:
         kept = tuple(look for look in looks if look.name not in vain)

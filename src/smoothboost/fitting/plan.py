@@ -130,8 +130,11 @@ class Plan:
 
     @property
     def is_uneven(self) -> bool:
-        """Whether rows of two classes do not count alike when a threshold is found."""
-        return self.look("threshold") is not None or len(set(self.problem_weights[0])) > 1
+        """Whether rows of the classes do not count alike: how many are right says little then."""
+        weights = self.problem_weights[0]
+        if self.n_problems > 1:
+            weights = tuple(own for _, own in self.problem_weights)
+        return self.look("threshold") is not None or len(set(weights)) > 1
 
     @property
     def votes_before(self) -> int:

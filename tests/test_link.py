@@ -102,6 +102,23 @@ class TestManyClasses:
                 assert (scores[:, [at]] < scores[:, heard]).all()
         assert not set(link.choose(votes, unheard)) & set(unheard)
 
+    @given(MANY, SLOPES, st.data())
+    def test_unheard_classes_have_their_shares_whatever_the_votes(self, votes, slope, data):
+        n_classes = votes.shape[1]
+        n_unheard = data.draw(st.integers(1, n_classes - 1))
+        unheard = data.draw(st.permutations(range(n_classes)))[:n_unheard]
+        share = st.floats(1e-6, 1 / n_classes, exclude_max=True)
+        shares = [data.draw(share) if at in unheard else 0.0 for at in range(n_classes)]
+        link = Link(slope, 0.0, (1.0,) * n_classes, shares=tuple(shares))
+        heard = [at for at in range(n_classes) if at not in unheard]
+        chances = link.probabilities(votes, sorted(unheard))
+        np.testing.assert_allclose(chances.sum(axis=1), 1)
+        assert (chances[:, sorted(unheard)] == [shares[at] for at in sorted(unheard)]).all()
+        own = Link(slope, 0.0, (1.0,) * n_classes).probabilities(votes, sorted(unheard))
+        own = own[:, heard] / own[:, heard].sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(chances[:, heard], own * (1 - sum(shares)))
+        assert (chances.argmax(axis=1) == link.choose(votes, unheard)).all()
+
     def test_weights_give_a_head_start_in_votes(self):
         link = Link(0.5, 0.0, (2.0, 2.0, 2.0 * math.e))
         assert link.head_starts == pytest.approx((0, 0, 2))
@@ -126,6 +143,10 @@ def test_the_plain_slope_falls_with_the_root_of_the_rules_of_a_problem():
         ((1.0, 0.0, (1.0, 0.0)), "weights > 0, got 0.0"),
         ((1.0, 0.0, (1.0,)), "at least two classes, got 1"),
         ((1.0, 0.5, (1.0, 1.0, 1.0)), "offset 0 with 3 classes, got 0.5"),
+        ((1.0, 0.0, (1.0,) * 3, True, (0.0, 0.0, 0.4)), "shares from 0 to less than 1/3, got 0.4"),
+        ((1.0, 0.0, (1.0,) * 3, True, (0.0, 0.0, -0.1)), "shares from 0 to less than 1/3"),
+        ((1.0, 0.0, (1.0,) * 3, True, (0.0, 0.1)), "each of more than two classes"),
+        ((1.0, 0.0, (1.0, 1.0), True, (0.0, 0.1)), "each of more than two classes"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments, message):
@@ -136,3 +157,7 @@ def test_what_makes_no_sense_is_refused(arguments, message):
 def test_a_link_is_read_back_as_it_was_written():
     link = Link(0.3, -1.5, (1.0, 7.0), calibrated=True)
     assert Link.from_dict(link.to_dict(), 2) == link
+    silent = Link(0.3, 0.0, (1.0,) * 3, shares=(0.0, 0.2, 0.125))
+    assert Link.from_dict(silent.to_dict(), 3) == silent
+    with pytest.raises(ValueError, match="shares are one number for each class"):
+        Link.from_dict({**silent.to_dict(), "shares": []}, 3)

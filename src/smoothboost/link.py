@@ -41,6 +41,10 @@ class Link:
         rules and, with two classes, the share of errors that was released; and where rounds asked
         about a rare class, from its declared or released share and from which class was answered
         to be larger.
+    shares : tuple of float, default ()
+        Of more than two classes, what no rule is about has these probabilities, whatever the row:
+        one for each class, 0 for those that rules are about. Without any, such classes are less
+        likely than all others. Released shares of the rows, each below one over the classes.
 
     Examples
     --------
@@ -56,6 +60,7 @@ class Link:
     offset: float
     weights: tuple[float, ...]
     calibrated: bool = False
+    shares: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         slope = _positive("slope", self.slope)
@@ -65,9 +70,21 @@ class Link:
             raise ValueError(f"Expected weights of at least two classes, got {len(weights)}.")
         if len(weights) > 2 and offset:
             raise ValueError(f"Expected offset 0 with {len(weights)} classes, got {offset!r}.")
+        shares = tuple(_share(share, len(weights)) for share in self.shares)
+        if shares and (len(shares) != len(weights) or len(weights) == 2):
+            raise ValueError(f"Expected shares of each of more than two classes, got {shares}.")
         # Plain floats, and no -0.0: equal links are written alike.
-        for name, value in (("slope", slope), ("offset", offset + 0.0), ("weights", weights)):
+        known = {"slope": slope, "offset": offset + 0.0, "weights": weights, "shares": shares}
+        for name, value in known.items():
             object.__setattr__(self, name, value)
+
+    def check_silent(self, unheard: Sequence[int]) -> None:
+        """Refuse shares of other classes than those that no rule is about."""
+        if self.shares and (not unheard or list(unheard) != list(np.flatnonzero(self.shares))):
+            raise ValueError(
+                "Expected a link with shares of the classes that no rule is about, and 0 for all "
+                f"others, got {self.shares}."
+            )
 
     @classmethod
     def plain(cls, n_rules: int, weights: tuple[float, ...]) -> Link:
@@ -122,7 +139,8 @@ class Link:
         votes : array of int64, shape (n_rows, n_classes)
             Votes for each class.
         unheard : sequence of int, default ()
-            Classes that no rule is about, among more than two: less likely than all others.
+            Classes that no rule is about, among more than two: they have their shares, if the link
+            holds some, and are less likely than all others if not.
         """
         heard = np.setdiff1d(np.arange(votes.shape[1]), unheard)
         if votes.shape[1] == 2:
@@ -133,6 +151,10 @@ class Link:
         with np.errstate(over="ignore"):
             odds = np.exp(np.maximum(self.slope * np.minimum(behind, 0), _FAINTEST))
         odds = np.where(behind < 0, np.minimum(odds, _NOT_ONE), 1.0)
+        if self.shares:
+            odds[:, unheard] = 0
+            left = (1 - sum(self.shares)) / odds.sum(axis=1, keepdims=True)
+            return np.asarray(odds * left + np.array(self.shares))
         odds[:, unheard] = _UNHEARD * odds[:, heard].min(axis=1, keepdims=True)
         return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
@@ -169,24 +191,24 @@ class Link:
             "offset": self.offset,
             "weights": list(self.weights),
             "calibrated": self.calibrated,
+            **({"shares": list(self.shares)} if self.shares else {}),
         }
 
     @classmethod
     def from_dict(cls, document: Any, n_classes: int) -> Link:
         """Read a link back, refusing what makes no sense."""
-        if not isinstance(document, dict) or set(document) != {
-            "slope",
-            "offset",
-            "weights",
-            "calibrated",
-        }:
+        keys = {"slope", "offset", "weights", "calibrated"}
+        if not isinstance(document, dict) or not keys <= set(document) <= {*keys, "shares"}:
             raise ValueError("Expected a link with slope, offset, weights and calibrated.")
         weights, calibrated = document["weights"], document["calibrated"]
+        shares = document.get("shares", [])
         if not isinstance(weights, list) or len(weights) != n_classes:
             raise ValueError(f"Expected a link with weights of {n_classes} classes.")
         if not isinstance(calibrated, bool):
             raise ValueError("Expected a link that says whether it is calibrated, true or false.")
-        return cls(document["slope"], document["offset"], tuple(weights), calibrated)
+        if not isinstance(shares, list) or ("shares" in document and not shares):
+            raise ValueError("Expected a link whose shares are one number for each class.")
+        return cls(document["slope"], document["offset"], tuple(weights), calibrated, tuple(shares))
 
 
 def nearest_exp(power: float) -> float:
@@ -202,3 +224,11 @@ def nearest_exp(power: float) -> float:
 
 def _positive(name: str, value: Any) -> float:
     return _validate.number(f"a link's {name}", value, "> 0", lambda number: float(number) > 0)
+
+
+def _share(value: Any, n_classes: int) -> float:
+    """Check a share of a class: below that of any class which is named, however even the odds."""
+    wanted = f"from 0 to less than 1/{n_classes}"
+    return _validate.number(
+        "a link's shares", value, wanted, lambda number: 0 <= float(number) * n_classes < 1
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -44,6 +45,7 @@ TARGETS: dict[str, list[Any]] = {
     "three_classes": ["low", "middle", "<b>high</b>"],
     "rare_class": [0, 1],
     "unheard_class": ["a", "b", "c"],
+    "silent_class": ["a", "b", "c"],
     "ties": ["no", "yes"],
 }
 KINDS = list(TARGETS)
@@ -129,8 +131,9 @@ def labels_of(kind: str, frame: pd.DataFrame) -> np.ndarray[Any, Any]:
 @cache
 def reported(kind: str) -> Model:
     """Return a model of some kind: of a learner, or of a table."""
-    if kind in ("unheard_class", "ties"):
-        return _unheard() if kind == "unheard_class" else _ties()
+    by_hand = {"unheard_class": _unheard, "silent_class": _silent, "ties": _ties}
+    if kind in by_hand:
+        return by_hand[kind]()
     frame = people(3_000, seed=1)
     schema = Schema(COLUMNS, TARGETS[kind], target_description="Made up.")
     learner = kind if kind in ("one_rule", "pair_rule", "top_down") else "auto"
@@ -185,6 +188,12 @@ def _unheard() -> Model:
     ]
     link = Link(0.7, 0.0, (1.0, 3.0, 1.0))
     return Model(Schema(COLUMNS, TARGETS["unheard_class"]), tuple(rules), GUARANTEE, link)
+
+
+def _silent() -> Model:
+    """Return the same with a share for the last class."""
+    heard = _unheard()
+    return replace(heard, link=replace(heard.link, shares=(0.0, 0.0, 0.3)))
 
 
 def _ties() -> Model:

@@ -97,11 +97,11 @@ def test_explain_shows_guarantee_votes_and_shapes(fitted):
 
 def test_a_model_from_the_future_or_cut_short_is_refused(fitted):
     text = Path("model.json").read_text()
-    Path("future.json").write_text(text.replace('"version": 3', '"version": 4', 1))
+    Path("future.json").write_text(text.replace('"version": 3', '"version": 5', 1))
     Path("cut.json").write_text(text[: len(text) // 2])
     for command in (["explain"], ["predict"]):
         rest = ["rows.csv", "-o", "a.csv"] if command == ["predict"] else []
-        assert "got 4; a newer smoothboost" in failure(*command, "future.json", *rest)
+        assert "got 5; a newer smoothboost" in failure(*command, "future.json", *rest)
         assert "cut.json is not a model" in failure(*command, "cut.json", *rest)
         assert "schema.json is not a model" in failure(*command, "schema.json", *rest)
     assert not Path("a.csv").exists()

@@ -57,10 +57,10 @@ def naive_gaps(options):
     return np.stack(tables, axis=1)
 
 
-def naive_lead_loss(slope, margins, label):
+def naive_lead_loss(slope, margins, label, others=0):
     odds = [exp(float(slope) * (own - max(margins))) for own in margins]
     leader = margins.index(max(margins))
-    return ((leader == label) - max(odds) / sum(odds)) ** 2
+    return ((leader == label) - (1 - float(others)) * max(odds) / sum(odds)) ** 2
 
 
 # Two classes ----------------------------------------------------------------------------------
@@ -309,17 +309,17 @@ def elections(draw):
 
 
 @settings(deadline=None)
-@given(elections())
-def test_lead_scores_are_the_squared_errors_of_the_leaders_probability(case):
+@given(elections(), st.just(Fraction(0)) | st.fractions(0, 1))
+def test_lead_scores_are_the_squared_errors_of_the_leaders_probability(case, others):
     n_votes, n_classes, rows = case
-    options = LinkOptions(n_votes, n_classes, heard=tuple(range(n_classes)))
+    options = LinkOptions(n_votes, n_classes, heard=tuple(range(n_classes)), others=others)
     margins = np.array([row for row, _ in rows], dtype=np.int64)
     labels = np.array([label for _, label in rows])
     scores = options.lead_scores(margins, labels)
     assert scores.shape == (len(options),)
     assert scores.dtype == np.int64
     naive = [
-        -sum(naive_lead_loss(slope, list(row), label) for row, label in rows)
+        -sum(naive_lead_loss(slope, list(row), label, others) for row, label in rows)
         for slope in options.slopes
     ]
     assert np.abs(scores / ONE - naive).max() <= 5 * len(rows) / ONE
@@ -373,9 +373,16 @@ def test_a_class_for_everybody_competes_by_rows_that_are_right_too(case, data):
     assert (chosen.slope, chosen.offset) == (1 / 3, 0.0)
 
 
-@pytest.mark.parametrize("constant", [None, (1, Fraction(1, 3), Fraction(1))])
-def test_no_replaced_row_moves_lead_scores_further_apart_than_the_range(constant):
-    options = LinkOptions(9, 3, heard=(0, 1, 2), constant=constant)
+@pytest.mark.parametrize(
+    ("heard", "constant", "others"),
+    [
+        ((0, 1, 2), None, 0),
+        ((0, 1, 2), (1, Fraction(1, 3), Fraction(1)), 0),
+        ((0, 1), (1, Fraction(1, 3), Fraction(1)), Fraction(1, 5)),
+    ],
+)
+def test_no_replaced_row_moves_lead_scores_further_apart_than_the_range(heard, constant, others):
+    options = LinkOptions(9, 3, heard=heard, constant=constant, others=Fraction(others))
     margins = np.array(list(product((-9, -1, 3, 9), repeat=3)))
     each = np.concatenate(
         [
@@ -386,7 +393,7 @@ def test_no_replaced_row_moves_lead_scores_further_apart_than_the_range(constant
     changes = each[:, None] - each[None]
     assert np.abs(changes).max() <= LINK_RANGE // 2
     assert (
-        (0.45 if constant is None else 0.6) * LINK_RANGE
+        (0.45 if constant is None or others else 0.6) * LINK_RANGE
         < np.ptp(changes, axis=2).max()
         <= LINK_RANGE
     )

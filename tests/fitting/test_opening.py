@@ -22,6 +22,7 @@ from smoothboost.fitting.problems import (
     least_share,
     opening_votes,
     served,
+    silent_shares,
 )
 from smoothboost.privacy.guarantee import Guarantee
 from smoothboost.privacy.randomness import SeededBits
@@ -251,6 +252,31 @@ def test_a_class_too_rare_for_the_noise_has_no_rounds_and_is_never_named():
     rules = boost(booster, SeededBits(0))
     assert {rule.about for rule in rules} <= {0, 1}
     assert booster.n_done == plan.n_rounds
+
+
+def test_a_class_without_rounds_keeps_the_share_that_was_released():
+    X, y = noise_classes(20_000, [0.55, 0.41, 0.02, 0.02])
+    y = np.where(np.isin(y, (0, 1)), X[:, 0] > 0.5, y).astype(int)  # so that rules are kept
+    options: dict[str, Any] = {"epsilon": 0.5, "random_state": 0, "calibrate": 0}
+    model = SmoothBoostClassifier(schema_of(4), **options).fit(X, y).model_
+    assert model.unheard == (2, 3)
+    assert model.link.shares[:2] == (0, 0)
+    chances = model.predict_proba(X)
+    assert (chances[:, 2:] == model.link.shares[2:]).all()
+    told = [look.share for look in model.errors[2:4]]  # nearer to a quarter, as they are noisy
+    kept = model.link.shares[2:]
+    assert all(own <= share <= 0.2 for own, share in zip(told, kept, strict=True))
+    assert any(rule.columns for rule in model.rules)  # not one class for everybody
+    without = replace(model, link=replace(model.link, shares=()))
+    assert (without.predict(X) == model.predict(X)).all()
+    loss = [-np.log(each.predict_proba(X)[range(len(y)), y]).mean() for each in (model, without)]
+    assert loss[0] < loss[1] - 0.02
+
+
+def test_shares_of_silent_classes_are_below_those_that_may_be_named():
+    believed = [Fraction(1, 2), Fraction(2, 5), Fraction(1, 10)]
+    assert silent_shares(believed, (1, 2)) == (Fraction(4, 15), 0, 0)  # eight tenths of a third
+    assert silent_shares(believed, (0, 1, 2)) == silent_shares((), (0,)) == ()
 
 
 def test_the_largest_class_comes_first_and_is_named_even_if_it_has_the_only_round():

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import pickle
+from dataclasses import replace
 from hashlib import sha256
 
 import numpy as np
 import published
 import pytest
-from example_models import ABOUT, EXAMPLE, MIXED, N_CODES, TREE
+from example_models import ABOUT, EXAMPLE, MIXED, N_CODES, SPENT, TREE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_models import FRAME, SCHEMA, THREE, model
@@ -75,8 +76,8 @@ class TestJson:
             Model.read(tmp_path / "m.json")
 
     def test_a_file_from_the_future_is_refused(self):
-        document = {**json.loads(EXAMPLE.to_json()), "version": 4}
-        with pytest.raises(ValueError, match="Expected model version 1, 2 or 3, got 4; a newer"):
+        document = {**json.loads(EXAMPLE.to_json()), "version": 5}
+        with pytest.raises(ValueError, match="Expected model version 1, 2, 3 or 4, got 5; a newer"):
             Model.from_json(json.dumps(document))
 
     @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ class TestJson:
             ({"errors": [{"after": 1, "about": 1, "share": 0.1}]}, "about to be one of three"),
             ({"link": None}, "Expected a link with slope"),
             ({"link": {"slope": 1.0}}, "Expected a link with slope"),
-            ({"version": True}, "Expected model version 1, 2 or 3, got True"),
+            ({"version": True}, "Expected model version 1, 2, 3 or 4, got True"),
             ({"version": 1}, "Expected a model with the keys"),
             ({"training_error": 0.1}, "Expected a model with the keys"),
             ({"format": "another"}, "Expected a model with"),
@@ -159,6 +160,38 @@ def first_version(rules, schema):
     declared = {key: document["schema"][key] for key in ("format", "target")}
     declared = {**declared, "version": 1, "columns": columns}
     return json.dumps({**kept, "version": 1, "schema": declared})
+
+
+class TestVersion4:
+    """A link with shares of classes that no rule is about."""
+
+    RELEASED = model(
+        [LiteralRule(None, 0, 0, about=0), LiteralRule(Literal.at_most(0, 1), 1, 0, about=2)],
+        THREE,
+        link=Link(0.5, 0.0, (1.0,) * 3, shares=(0.0, 0.25, 0.0)),
+    )
+
+    @pytest.mark.parametrize("by_kind", [None, SPENT.guarantee.by_kind], ids=["tuned", "fitted"])
+    def test_round_trip_loses_nothing_and_no_older_version_has_it(self, by_kind):
+        released = replace(self.RELEASED, guarantee=replace(SPENT.guarantee, by_kind=by_kind))
+        text = released.to_json()
+        assert Model.from_json(text) == released
+        document = json.loads(text)
+        assert (document["version"], document["link"]["shares"]) == (4, [0.0, 0.25, 0.0])
+        published.MODEL.validate(document)
+        older = {**document, "version": 3 if by_kind else 2}
+        with pytest.raises(ValueError, match="Expected no shares in a model of version"):
+            Model.from_json(json.dumps(older))
+        assert not published.MODEL.is_valid(older)
+        del document["link"]["shares"]
+        with pytest.raises(ValueError, match="Expected a link with shares in a model of version 4"):
+            Model.from_json(json.dumps(document))
+        assert not published.MODEL.is_valid(document)
+
+    @pytest.mark.parametrize("shares", [(0.0, 0.25, 0.1), (0.0, 0.0, 0.0), (0.2, 0.0, 0.0)])
+    def test_shares_of_classes_that_rules_are_about_are_refused(self, shares):
+        with pytest.raises(ValueError, match="shares of the classes that no rule is about"):
+            replace(self.RELEASED, link=replace(self.RELEASED.link, shares=shares))
 
 
 class TestVersion1:

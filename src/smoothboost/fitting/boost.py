@@ -22,7 +22,7 @@ from smoothboost.fitting.following import distance_scores, doubled_errors
 from smoothboost.fitting.noise import for_rare, head_start
 from smoothboost.fitting.one_problem import Problem, begin, start
 from smoothboost.fitting.plan import Plan
-from smoothboost.fitting.problems import believed_shares, opening_votes, served
+from smoothboost.fitting.problems import believed_shares, opening_votes, served, silent_shares
 from smoothboost.fitting.resort import HALVINGS, Resort
 from smoothboost.learners.choices import Candidates, Learned, Round
 from smoothboost.learners.spreading import spread_rules, spreads_at
@@ -318,8 +318,13 @@ class Booster:
             share, against = self._believed[largest], self._against(alone=True)
             behind = [each - against[largest] for each in against.values()]
             constant = largest, share, slope_for(behind, share)
-        heard = tuple(sorted({rule.about or 0 for rule in (*self.opening, *self.rules)}))
-        return LinkOptions(*options, heard, constant, plain=plan.plain_link)
+        others = sum(silent_shares(self._believed, self._heard), start=Fraction(0))
+        return LinkOptions(*options, self._heard, constant, plain=plan.plain_link, others=others)
+
+    @property
+    def _heard(self) -> tuple[int, ...]:
+        """Of more than two classes, those that rules speak of."""
+        return tuple(sorted({rule.about or 0 for rule in (*self.opening, *self.rules)}))
 
     @property
     def _alike(self) -> bool:
@@ -409,6 +414,8 @@ class Booster:
         link = self._plain_link(weights)
         if self.link is not None:
             link = self._links.link(self.link, weights)
+        silent = silent_shares(self._believed, self._heard)
+        link = replace(link, shares=tuple(map(float, silent)))
         if self.cut is None:
             return link
         worth = link.slope * (link.offset - self._cuts.thresholds[self.cut])

@@ -87,6 +87,8 @@ class LinkOptions:
         Of more than two classes, whether only the plain link competes with naming that one class.
     n_tests : int, default 1
         How many tests a rule puts together: with two, votes are spread further.
+    others : Fraction, default 0
+        Of more than two classes, how likely those are together that no rules speak of.
     """
 
     n_votes: int
@@ -100,6 +102,7 @@ class LinkOptions:
     faint: bool = False
     plain: bool = False
     n_tests: int = 1
+    others: Fraction = Fraction(0)
 
     @property
     def by_sums(self) -> bool:
@@ -218,11 +221,11 @@ class LinkOptions:
         lead = margins.max(axis=1)
         right = np.array(self.heard)[margins.argmax(axis=1)] == labels
         behind = (lead[:, None] - margins).clip(0, 2 * self.n_votes)
-        one = 1 << _EXP_BITS
+        left = int((1 - self.others) * (1 << _EXP_BITS))
         scores = []
         for slope in self.slopes:
             odds = np.array(_exps(slope / 2, 4 * self.n_votes)[::2], dtype=np.int64)
-            share = (one << LOSS_BITS) // odds[behind].sum(axis=1)
+            share = (left << LOSS_BITS) // odds[behind].sum(axis=1)
             scores.append(self._worth(right, share))
         if self.constant is not None:
             at, likely, _ = self.constant

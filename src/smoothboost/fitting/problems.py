@@ -208,6 +208,38 @@ def served(shares: Sequence[Fraction], noise: Fraction) -> tuple[int, ...]:
     return tuple(at for rank, at in enumerate(ranked) if shares[at] >= enough or rank < fewest)
 
 
+def silent_shares(shares: Sequence[Fraction], heard: Sequence[int]) -> tuple[Fraction, ...]:
+    """Return how likely classes without rules are, 0 for the others; nothing if all have rules.
+
+    None is likelier than a class may be which noise hides, and so than one that is named.
+
+    Parameters
+    ----------
+    shares : sequence of Fraction
+        The share that each class is believed to have; none if they were not looked at.
+    heard : sequence of int
+        The classes that rules speak of.
+
+    Notes
+    -----
+    Guarantee: a function of released numbers (docs/privacy/calibration.md#choosing-a-link).
+
+    Examples
+    --------
+    >>> believed = [Fraction(6, 10), Fraction(3, 10), Fraction(1, 10)]
+    >>> [str(share) for share in silent_shares(believed, [0, 1])]
+    ['0', '0', '1/10']
+    >>> silent_shares(believed, [0, 1, 2])
+    ()
+    """
+    if set(range(len(shares))) <= set(heard):
+        return ()
+    most = automatic.ALWAYS_SERVED / len(shares)
+    return tuple(
+        Fraction(0) if at in heard else min(share, most) for at, share in enumerate(shares)
+    )
+
+
 def opening_votes(share: Fraction, learning_rate: Fraction) -> int:
     """Return votes for a class, below 0 if against it, that say as much as its share does.
 

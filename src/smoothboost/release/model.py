@@ -90,6 +90,7 @@ class Model:
                 f"Expected a link with weights of {n_classes} classes, "
                 f"got {len(self.link.weights)}."
             )
+        self.link.check_silent(self.unheard)
         about = {rule.about for rule in self.rules}
         if about - {None} and (None in about or n_classes == 2):
             raise ValueError(

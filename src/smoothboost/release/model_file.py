@@ -22,12 +22,13 @@ if TYPE_CHECKING:
     from smoothboost.release.model import Model
 
 FORMAT = "smoothboost-model"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 _KEYS_OF_TODAY = {"format", "version", "guarantee", "rules", "schema", "cuts", "link", "errors"}
 _KEYS = {
     1: {"format", "version", "guarantee", "rules", "schema"},
     2: _KEYS_OF_TODAY,
     3: _KEYS_OF_TODAY,  # the guarantee says what each kind of choice spent
+    4: _KEYS_OF_TODAY,  # the link has shares of classes that no rule is about
 }
 _DEEPEST = 255  # literals on a path
 _MOST_RULES = 100_000  # ten times what a fit chooses
@@ -36,13 +37,14 @@ _MOST_RULES = 100_000  # ten times what a fit chooses
 def to_text(model: Model) -> str:
     """Write a model; the same model always gives the same bytes.
 
-    A guarantee that does not say what each kind of choice spent is one of format 2, and written so:
-    a file of that format keeps its bytes, and the hash by which it is cited.
+    The first format that can say all of it is taken: a file of an older one keeps its bytes, and
+    the hash by which it is cited.
     """
+    version = 2 if model.guarantee.by_kind is None else 3
     return canonical_text(
         {
             "format": FORMAT,
-            "version": 2 if model.guarantee.by_kind is None else FORMAT_VERSION,
+            "version": FORMAT_VERSION if model.link.shares else version,
             "guarantee": _plain(model.guarantee.to_dict()),
             "link": _plain(model.link.to_dict()),
             "errors": [_plain(look.to_dict()) for look in model.errors],
@@ -73,7 +75,7 @@ def _from_document(document: Any) -> dict[str, Any]:
     version = document.get("version")
     if type(version) is not int or version not in _KEYS:
         raise ValueError(
-            f"Expected model version 1, 2 or {FORMAT_VERSION}, got {version!r}; "
+            f"Expected model version 1, 2, 3 or {FORMAT_VERSION}, got {version!r}; "
             "a newer smoothboost may read it."
         )
     if set(document) != _KEYS[version]:
@@ -97,16 +99,16 @@ def _from_document(document: Any) -> dict[str, Any]:
         "guarantee": _guarantee_from_dict(document["guarantee"], version),
         "link": _first_link(len(rules), n_classes)
         if version == 1
-        else Link.from_dict(document["link"], n_classes),
+        else _link_from_dict(document["link"], n_classes, version),
         "errors": tuple(ErrorLook.from_dict(look, n_classes) for look in looks),
     }
 
 
 def _guarantee_from_dict(document: Any, version: int) -> Guarantee:
-    """Read the guarantee, which says what kinds of choices spent from version 3 on."""
+    """Read the guarantee; what kinds of choices spent is in version 3, and may be in 4."""
     guarantee = Guarantee.from_dict(document)
-    if (guarantee.by_kind is None) == (version >= 3):
-        expected = "a guarantee with" if version >= 3 else "no"
+    if version < 4 and (guarantee.by_kind is None) == (version == 3):
+        expected = "a guarantee with" if version == 3 else "no"
         raise ValueError(f"Expected {expected} by_kind in a model of version {version}.")
     return guarantee
 
@@ -121,6 +123,15 @@ def _schema_from_dict(document: dict[str, Any], version: int) -> Schema:
     if document["schema"] != schema.to_dict():
         raise ValueError("Expected the schema in a model to be written in full, and as we write.")
     return schema.with_cuts(document["cuts"])
+
+
+def _link_from_dict(document: Any, n_classes: int, version: int) -> Link:
+    """Read the link, which has shares of classes in version 4 and in no other."""
+    link = Link.from_dict(document, n_classes)
+    if bool(link.shares) != (version >= 4):
+        expected = "a link with" if version >= 4 else "no"
+        raise ValueError(f"Expected {expected} shares in a model of version {version}.")
+    return link
 
 
 def _first_link(n_rules: int, n_classes: int) -> Link:

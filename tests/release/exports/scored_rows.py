@@ -158,4 +158,11 @@ def model(rules: Sequence[Rule], schema: Schema, link: Link | None = None) -> Mo
     return released if link is None else replace(released, link=link)
 
 
+def silent_shares(about: Sequence[int], share: float) -> tuple[float, ...]:
+    """Shares of those of three classes that no rule is about, if there are any."""
+    if not share or len(set(about)) == 3:
+        return ()
+    return tuple(0.0 if at in about else share for at in range(3))
+
+
 CASES = [(learner, n_classes) for learner in LEARNERS for n_classes in (2, 3)]

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from scored_rows import CASES, COLUMNS, answers, fitted, model, rows
+from scored_rows import CASES, COLUMNS, answers, fitted, model, rows, silent_shares
 
 from smoothboost import Categorical, Date, Model, Numeric, Schema
 from smoothboost.link import Link
@@ -96,9 +96,11 @@ def test_extreme_links_of_two_classes(slope, offset, weight):
 
 @pytest.mark.parametrize("slope", [1e-9, 0.7, 500.0, 1e300])
 @pytest.mark.parametrize("about", [(0, 1, 2), (0, 2), (1,)])
-def test_extreme_links_of_three_classes_and_classes_without_rules(slope, about):
+@pytest.mark.parametrize("share", [0, 0.2])
+def test_extreme_links_of_three_classes_and_classes_without_rules(slope, about, share):
     rules = [replace(rule, about=about[at % len(about)]) for at, rule in enumerate(RULES)]
-    assert_same(model(rules, SCHEMA, link=Link(slope, 0.0, (1.0, 0.3, 2.0))))
+    link = Link(slope, 0.0, (1.0, 0.3, 2.0), shares=silent_shares(about, share))
+    assert_same(model(rules, SCHEMA, link=link))
 
 
 def test_what_a_graph_cannot_have_is_refused():

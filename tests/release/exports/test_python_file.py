@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scored_rows import CASES, answers, fitted, model, rows
+from scored_rows import CASES, answers, fitted, model, rows, silent_shares
 
 from smoothboost import Boolean, Categorical, Date, Model, Numeric, Schema
 from smoothboost.link import Link
@@ -147,7 +147,8 @@ def test_the_program_imports_nothing_but_the_standard_library():
 
 @pytest.mark.parametrize("slope", [1e-9, 0.7, 500.0, 1e300])
 @pytest.mark.parametrize("about", [None, (0, 1, 2), (0, 2), (1,)])
-def test_extreme_links_and_classes_without_rules(slope, about):
+@pytest.mark.parametrize("share", [0, 0.2])
+def test_extreme_links_and_classes_without_rules(slope, about, share):
     tests = [Literal(0, code, 5) for code in (1, 2, 3, 4)] * 3
     target = ["a", "b"] if about is None else ["a", "b", "c"]
     schema = Schema({"amount": Numeric(edges=[0.0, 1.0, 2.0])}, target)
@@ -156,7 +157,9 @@ def test_extreme_links_and_classes_without_rules(slope, about):
         for at, test in enumerate(tests)
     ]
     weights = (1.0, 0.3, 2.0)[: len(schema.target)]
-    released = model(rules, schema, link=Link(slope, 0.0 if about else -1.5, weights))
+    shares = silent_shares(about, share) if about else ()
+    link = Link(slope, 0.0 if about else -1.5, weights, shares=shares)
+    released = model(rules, schema, link=link)
     amounts = np.array([[-1.0], [0.5], [1.5], [7.0], [np.nan]])
     score = score_of(released)
     scored = [score({"amount": float(amount)}) for (amount,) in amounts]

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from databases import NAMES, Database, connected, load_rows, make_table, records
-from scored_rows import CASES, EVIL, N_ROWS, answers, fitted, model, rows
+from scored_rows import CASES, EVIL, N_ROWS, answers, fitted, model, rows, silent_shares
 
 from smoothboost import Boolean, Categorical, Date, Model, Numeric, Schema
 from smoothboost.link import Link
@@ -134,10 +134,12 @@ def test_extreme_links_of_two_classes(people, link):
 
 @pytest.mark.parametrize("slope", [1e-9, 0.7, 500.0, 1e300])
 @pytest.mark.parametrize("about", [(0, 1, 2), (0, 2), (1,)])
-def test_extreme_links_of_three_classes_and_classes_without_rules(people, slope, about):
+@pytest.mark.parametrize("share", [0, 0.2])
+def test_extreme_links_of_three_classes_and_classes_without_rules(people, slope, about, share):
     three = Schema(SCHEMA.columns, target=["a", "b", "c"])
     rules = [replace(rule, about=about[at % len(about)]) for at, rule in enumerate(by_code(0) * 4)]
-    assert_same(people, model(rules, three, link=Link(slope, 0.0, (1.0, 0.3, 2.0))))
+    link = Link(slope, 0.0, (1.0, 0.3, 2.0), shares=silent_shares(about, share))
+    assert_same(people, model(rules, three, link=link))
 
 
 def assert_same(database: Database, released: Model) -> None:

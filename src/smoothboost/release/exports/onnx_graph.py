@@ -219,6 +219,14 @@ def _answer(graph: _Graph, model: Model, votes: str) -> None:
     power = graph.add("Max", power, graph.constant(np.float64(_FAINTEST)))
     odds = graph.add("Min", graph.add("Exp", power), graph.constant(np.float64(_NOT_ONE)))
     odds = graph.add("Where", graph.add("Less", behind, zero), odds, one)
+    if link.shares:
+        none = graph.constant(np.array([[share > 0 for share in link.shares]]))
+        odds = graph.add("Where", none, zero, odds)
+        left = graph.constant(np.float64(1 - sum(link.shares)))
+        odds = graph.add("Mul", graph.add("Div", odds, graph.sum_of_columns(odds)), left)
+        shares = graph.constant(np.array([link.shares]))
+        graph.add("Add", odds, shares, result="probabilities")
+        return
     if model.unheard:
         least = graph.add(
             "ReduceMin", graph.add("Gather", odds, some, axis=1), axes=[1], keepdims=1

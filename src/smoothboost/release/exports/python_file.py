@@ -85,6 +85,7 @@ def model_data(model: Model) -> dict[str, Any]:
         "slope": link.slope,
         "offset": link.offset,
         "unheard": list(model.unheard),
+        "shares": list(link.shares),
     }
 
 

@@ -176,8 +176,11 @@ def _probabilities(votes: list[int]) -> list[float]:
         for each in behind
     ]
     faint = _UNHEARD * min(each for at, each in enumerate(odds) if at not in unheard)
+    shares = MODEL["shares"] or [0.0] * len(odds)
+    faint = 0.0 if MODEL["shares"] else faint
     odds = [faint if at in unheard else each for at, each in enumerate(odds)]
-    return [each / sum(odds) for each in odds]
+    left = (1 - sum(shares)) / sum(odds)
+    return [each * left + share for each, share in zip(odds, shares, strict=True)]
 
 
 def main() -> None:

@@ -253,10 +253,14 @@ def _several(model: Model, names: Sequence[str], farthest: int) -> Lines:
     lines = _largest(model, votes, heard)
     least = _least([votes[at] for at in heard])
     weighed = [(votes[at], 1.0) for at in heard]
-    if model.unheard:
+    shares, left = model.link.shares, 1.0 - sum(model.link.shares)
+    if model.unheard and not shares:
         weighed.append((least, _UNHEARD * len(model.unheard)))
     for at, label in enumerate(_class_names(model)):
-        own, share = (votes[at], 1.0) if at in heard else (least, _UNHEARD)
+        if shares and at not in heard:
+            lines.append(f"{_float(number(shares[at]))} AS {quoted_name(f'p({label})')},")
+            continue
+        own, share = (votes[at], left) if at in heard else (least, _UNHEARD)
         odds = []
         for other, weight in weighed:
             power = _exp(model.link.slope, _float(f"{other} - {own}"), farthest)

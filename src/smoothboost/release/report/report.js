@@ -100,9 +100,10 @@
       short < 0 ? Math.min(Math.exp(Math.max(link.slope * short, -690)), 1 - 2 ** -50) : 1,
     );
     const least = Math.min(...heard.map((at) => odds[at]));
-    for (const at of link.unheard) odds[at] = 1e-3 * least;
+    for (const at of link.unheard) odds[at] = link.shares.length ? 0 : 1e-3 * least;
     const total = odds.reduce((sum, each) => sum + each, 0);
-    return odds.map((each) => each / total);
+    const left = (1 - link.shares.reduce((sum, each) => sum + each, 0)) / total;
+    return odds.map((each, at) => each * left + (link.shares[at] ?? 0));
   }
 
   function chosen(decision) {

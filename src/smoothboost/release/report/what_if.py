@@ -35,6 +35,7 @@ def what_if_data(model: Model, pieces: Pieces) -> dict[str, Any]:
             "threshold": link.threshold,
             "headStarts": list(link.head_starts),
             "unheard": list(model.unheard),
+            "shares": list(link.shares),
         },
     }
 

@@ -26,6 +26,7 @@ from smoothboost.learners.one_rule import OneRuleCandidates
 from smoothboost.privacy.guarantee import Guarantee, KindSpent
 from smoothboost.settling import LEARNERS
 
+RELEASED = Path(__file__).parents[1] / "released_models"
 ONE = ("audit", "--learner", "one_rule", "--epsilon", "4", "--delta", "0")
 
 
@@ -179,6 +180,17 @@ class TestFiles:
         Path("model.json").write_text(text.replace("\n", "\n ", 1), encoding="utf-8")
         [check, _] = self.integrity("--model", "model.json", code=1)
         assert "edited" in check["words"]
+
+    @pytest.mark.parametrize("version", [1, 2, 3, 4])
+    def test_a_released_model_of_every_version_passes_and_edited_fails(self, version):
+        kept = sorted(RELEASED.glob(f"format-{version}-*three*.model.json"))[0]
+        text = kept.read_text(encoding="utf-8")
+        Path("old.json").write_text(text, encoding="utf-8")
+        [whole, _] = self.integrity("--model", "old.json", code=1)  # its seed is no release
+        assert whole["passed"]
+        Path("old.json").write_text(text.replace("\n", "\n ", 1), encoding="utf-8")
+        [whole, _] = self.integrity("--model", "old.json", code=1)
+        assert whole["passed"] == (version == 1)  # which is written otherwise today
 
     def test_a_model_that_cannot_be_read_fails(self):
         text = Path("model.json").read_text(encoding="utf-8")

@@ -16,7 +16,6 @@ from smoothboost.privacy.ledger import Ledger
 from smoothboost.privacy.ledger_check import check as check_ledger
 from smoothboost.privacy.mechanisms import MECHANISMS
 from smoothboost.release.model import Model
-from smoothboost.release.model_file import FORMAT_VERSION
 from smoothboost.settling import LEARNERS
 
 FilePath = str | PathLike[str]
@@ -52,7 +51,7 @@ def _model_checks(path: Path) -> tuple[Model | None, list[Check]]:
     written = model.to_json().encode()
     if raw == written:
         words = f"They are what smoothboost writes; SHA-256 {model.content_hash}."
-    elif json.loads(raw)["version"] < FORMAT_VERSION:
+    elif json.loads(raw)["version"] < json.loads(written)["version"]:
         words = f"A file of an older format; written anew, SHA-256 {model.content_hash}."
     else:
         words = (

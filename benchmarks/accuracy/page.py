@@ -192,7 +192,9 @@ def all_steps(
     ]
 
 
-def probabilities(results: Results, sources: Sequence[Source], epsilons: Sequence[float]) -> str:
+def probabilities(
+    results: Results, sources: Sequence[Source], epsilons: Sequence[float | None]
+) -> str:
     """Show log-loss and calibration error."""
     rows = []
     for source in sources:
@@ -202,7 +204,7 @@ def probabilities(results: Results, sources: Sequence[Source], epsilons: Sequenc
                 shown = [_joined(results, cell, ("log_loss", "calibration")) for cell in cells]
                 if results.has(source, name):
                     rows.append([source.title, METHODS[name].label, delta_text(delta), *shown])
-    return _table(["table", "method", "δ", *(f"ε = {e:g}" for e in epsilons)], rows)
+    return _table(["table", "method", "δ", *(f"ε = {budget(e)}" for e in epsilons)], rows)
 
 
 def generated(results: Results, sources: Sequence[Source], grid: Grid) -> str:

@@ -87,6 +87,8 @@ def whole(results: Results, grid: Grid, lacking: Mapping[Fit, str], figure: str)
         "## Generated tables",
         MADE,
         page.generated(results, made, grid),
+        "Log-loss · calibration error, of the likeliest class where there are many:",
+        page.probabilities(results, made, grid.made_epsilons),
         _missing(lacking),
     )
 
